@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.op_traits import SELECTS_ELEMENTS
+from tfdbg_tui.logdir.definitions.graphs import GRADIENT_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,7 +44,6 @@ class ForwardOp:
     layer: Layer | None = field(default=None, compare=False)
 
 
-_NAME = re.compile(r"(^|/)gradient_tape/|(^|/)gradients(_\d+)?/|_grad/")
 _FRAME = re.compile(
     r"tensorflow/python/(eager/(imperative_grad|backprop)|ops/(gradients_util|gradients_impl))\.py$"
 )
@@ -106,7 +106,7 @@ def is_backward_stack(frames: Iterable[StackFrame]) -> bool:
 def is_backward_op(run: Run, op: GraphOp) -> bool:
     """Whether an op of a graph is part of a backward pass."""
     graph = run.graphs[op.graph_id]
-    return graph.name.startswith("__backward_") or _NAME.search(op.name) is not None
+    return graph.name.startswith("__backward_") or GRADIENT_NAME.search(op.name) is not None
 
 
 def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | None:
@@ -291,7 +291,7 @@ def _same_graph_ops(
     for source in (graph.ops.get(ref.op_name) for ref in op.inputs):
         if source is None:
             continue
-        if _NAME.search(source.name):
+        if GRADIENT_NAME.search(source.name):
             if depth:
                 yield from _same_graph_ops(run, source, is_wanted, depth - 1)
             continue
@@ -299,7 +299,7 @@ def _same_graph_ops(
             yield source
             continue
         for user in (graph.ops.get(use.op_name) for use in graph.consumers(source.name)):
-            if user is not None and is_wanted(user.op_type) and not _NAME.search(user.name):
+            if user is not None and is_wanted(user.op_type) and not GRADIENT_NAME.search(user.name):
                 yield user
 
 
@@ -403,7 +403,7 @@ def _forward_ops(
 ) -> Iterator[ForwardOp]:
     """Yield those ops of the graph of another one that may be forward ops."""
     for op in (run.op(beside.graph_id, name) for name in names):
-        if op is not None and is_wanted(op.op_type) and not _NAME.search(op.name):
+        if op is not None and is_wanted(op.op_type) and not GRADIENT_NAME.search(op.name):
             yield _of_graph(run, op)
 
 

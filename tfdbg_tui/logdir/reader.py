@@ -168,7 +168,10 @@ class RunReader:
         self._merge()
         shared = self._shared
         executions = Executions(
-            [reader.executions for reader in self._sets], shared.kinds, self._execution_merge
+            [reader.executions for reader in self._sets],
+            shared.kinds,
+            shared.graphs,
+            self._execution_merge,
         )
         return Run(
             files=self.files,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
+from tests.diagnosis.tiny import Program
+from tfdbg_tui.logdir.definitions.graphs import differentiates
 from tfdbg_tui.logdir.events import ExecutionKind
 from tfdbg_tui.logdir.index.columns import Column, ColumnView
 from tfdbg_tui.logdir.index.steps import Steps, find_steps
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN, MAKE, FETCH = range(8)
 KINDS = [
@@ -32,7 +39,8 @@ def _steps(
     kinds: list[int], stacks: list[int] | None = None, recorded: list[int] | None = None
 ) -> Steps:
     zeros = [0] * len(kinds)
-    return find_steps(_column(recorded or zeros), _column(kinds), _column(stacks or zeros), KINDS)
+    columns = _column(recorded or zeros), _column(kinds), _column(stacks or zeros)
+    return find_steps(*columns, KINDS, lambda kind: kind.graph_id == "graph")
 
 
 def _of_all(steps: Steps, count: int) -> list[int | None]:
@@ -50,6 +58,23 @@ def test_the_function_called_most_often_is_called_once_a_step() -> None:
     steps = _steps([LOAD, TRAIN, ADD, TRAIN, EVALUATE, ADD, TRAIN])
     assert steps.counted_by == "__inference_train_7"
     assert _of_all(steps, 7) == [None, 0, 0, 1, 1, 1, 2]
+
+
+def test_a_function_that_trains_comes_before_one_that_is_called_more_often() -> None:
+    steps = _steps([LOAD, *[TRAIN, ADD] * 3, *[EVALUATE] * 5])
+    assert steps.counted_by == "__inference_train_7"
+    assert _of_all(steps, 12) == [None, 0, 0, 1, 1, *[2] * 7]
+
+
+def test_a_graph_trains_if_one_in_it_computes_gradients(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    for name, outer in (("train", ""), ("step", "train"), ("evaluate", ""), ("loop", "evaluate")):
+        made.graph(name, name, outer)
+    made.op("step", "MatMul", "gradient_tape/dense/MatMul")
+    made.op("evaluate", "While", "while", calls=("loop",))
+    made.op("loop", "MatMul", "dense/MatMul")
+    graphs = made.open().graphs
+    assert [name for name in graphs if differentiates(graphs, name)] == ["train", "step"]
 
 
 def test_a_call_that_is_recorded_in_another_mode_counts_as_well() -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.short_repr import short_repr
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfdbg_tui.logdir.layers import Layer
     from tfdbg_tui.wire.events import GraphSignature
+
+GRADIENT_NAME = re.compile(r"(^|/)gradient_tape/|(^|/)gradients(_\d+)?/|_grad/")
+"""Is found in the names that TensorFlow gives to most ops of gradients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,27 @@ class Graph:
     def consumers(self, op_name: str) -> tuple[Consumer, ...]:
         """Return the uses of the outputs of an op, in order of creation of the users."""
         return tuple(self._consumers.get(op_name, ()))
+
+
+def differentiates(graphs: Mapping[str, Graph], graph_id: str) -> bool:
+    """Whether a graph computes gradients, itself or in what it calls, as a training step does.
+
+    Args:
+        graphs: All graphs by id.
+        graph_id: That of the graph.
+    """
+    waiting, seen = [graph_id], {graph_id}
+    while waiting:
+        graph = graphs.get(waiting.pop())
+        if graph is None:
+            continue
+        ops = list(graph.ops.values())
+        if any(GRADIENT_NAME.search(op.name) for op in ops):
+            return True
+        inner = {*graph.inner_ids, *(called for op in ops for called in op.called_graphs)} - seen
+        seen |= inner
+        waiting += inner
+    return False
 
 
 def parse_tensor_name(name: str) -> TensorRef:

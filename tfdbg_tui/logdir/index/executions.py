@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tfdbg_tui.logdir.definitions.graphs import differentiates
 from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
@@ -28,9 +29,10 @@ from tfdbg_tui.wire import codec, events, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
+    from tfdbg_tui.logdir.definitions.graphs import Graph
     from tfdbg_tui.logdir.definitions.numbering import Numbering
     from tfdbg_tui.logdir.files.chunk import Chunk
     from tfdbg_tui.logdir.files.problems import Problems
@@ -264,6 +266,7 @@ class Executions(EventList[Execution]):
     Args:
         logs: The index of each file.
         kinds: The kinds that the logs number.
+        graphs: The graphs of the run by id.
         merge: The order of several files; None for one alone.
     """
 
@@ -271,6 +274,7 @@ class Executions(EventList[Execution]):
         self,
         logs: Sequence[ExecutionLog],
         kinds: Numbering[ExecutionKind],
+        graphs: Mapping[str, Graph],
         merge: Merge | None,
     ) -> None:
         super().__init__(logs, merge)
@@ -282,6 +286,7 @@ class Executions(EventList[Execution]):
         ]
         self._kinds = kinds.values
         self._num_kinds = len(kinds.values)
+        self._graphs = graphs
         self._block = lru_cache(_BLOCKS)(self._read_block)
 
     def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Execution:
@@ -406,7 +411,12 @@ class Executions(EventList[Execution]):
     @cached_property
     def steps(self) -> Steps:
         """The training steps, recorded or counted; found when they are first asked for."""
-        return find_steps(self.step_marks, self.kinds, self.stack_ids, self._kinds)
+        return find_steps(
+            self.step_marks, self.kinds, self.stack_ids, self._kinds, self._differentiates
+        )
+
+    def _differentiates(self, kind: ExecutionKind) -> bool:
+        return kind.graph_id is not None and differentiates(self._graphs, kind.graph_id)
 
     def kind(self, index: int) -> ExecutionKind:
         """Return op type, graph and so on of an execution without reading its record."""

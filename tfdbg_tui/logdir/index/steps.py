@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"_\d+$")
 _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the variables, not steps
 _FETCH = "IteratorGetNext"
+_PARTS = ("__forward_", "__backward_")
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
@@ -97,18 +98,20 @@ def find_steps(
     kinds: ColumnView,
     stacks: ColumnView,
     kind_values: Sequence[ExecutionKind],
+    differentiates: Callable[[ExecutionKind], bool],
 ) -> Steps:
     """Return the steps of a run.
 
-    Where the program marked none, the function that is called most often is taken to be called
-    once a step, which begins with what its loop executes before it; where no function is called,
-    with the op that begins what repeats.
+    Where the program marked none, the function that is called most often, of those that compute
+    gradients if there are any, is taken to be called once a step, which begins with what its loop
+    executes before it; where no function is called, with the op that begins what repeats.
 
     Args:
         recorded: Step of each execution plus 1, 0 where it has none; shape [executions].
         kinds: Number of each execution's kind; shape [executions].
         stacks: Number of each execution's stack; shape [executions].
         kind_values: The kinds by number.
+        differentiates: Whether a function computes gradients.
     """
     marks = recorded[:] - 1
     if (marks >= 0).any() or not len(marks):
@@ -116,9 +119,13 @@ def find_steps(
     kind_of = _whatever_the_mode(kind_values)[kinds[:]]
     kind_of = _whatever_the_trace(kind_of, stacks[:], kind_values)[kind_of]
     counts = np.bincount(kind_of, minlength=len(kind_values))
-    functions = [i for i, kind in enumerate(kind_values[: len(counts)]) if kind.is_function]
-    often = max(functions, key=lambda kind: counts[kind], default=None)
-    if often is not None and counts[often] >= _REPEATED:
+    functions = [
+        number
+        for number, kind in enumerate(kind_values[: len(counts)])
+        if kind.is_function and counts[number] >= _REPEATED
+    ]
+    often = _most_often(functions, counts, kind_values, differentiates)
+    if often is not None:
         begins = _where_its_loop_begins(kind_of == often, kind_of, stacks[:])
         return _counted(begins, kind_values[often].op_type)
     left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
@@ -127,6 +134,22 @@ def find_steps(
     if repeated is None:
         return Steps(marks)
     return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
+
+
+def _most_often(
+    functions: list[int],
+    counts: Int64Array,
+    kind_values: Sequence[ExecutionKind],
+    differentiates: Callable[[ExecutionKind], bool],
+) -> int | None:
+    """Return which of some functions is called most often: one that trains, if there is any.
+
+    One of a gradient alone does not: what is differentiated has been called before it.
+    """
+    if len(functions) > 1:
+        whole = [n for n in functions if not kind_values[n].op_type.startswith(_PARTS)]
+        functions = [n for n in whole if differentiates(kind_values[n])] or functions
+    return max(functions, key=lambda kind: counts[kind], default=None)
 
 
 def _whatever_the_mode(kind_values: Sequence[ExecutionKind]) -> Int64Array:
