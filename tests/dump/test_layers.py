@@ -312,6 +312,18 @@ def test_operations_of_a_functional_model_are_told_where_they_are_built(tmp_path
     assert names == {"", "hidden", "log", "shared", "true_divide"}
 
 
+def test_operations_that_are_in_no_model_are_no_layers(tmp_path: Path) -> None:
+    """`ops.cond` makes one for each call, with a name of its own."""
+
+    def program() -> None:
+        for _ in range(2):
+            keras.ops.cond(True, lambda: tf.sin(1.0), lambda: tf.cos(1.0))
+
+    run = dumped(tmp_path, program)
+    assert types_of_executions(run) == {"": ["Sin", "Sin"]}
+    assert not run.layers
+
+
 class Doubled(keras.layers.Layer):  # type: ignore[name-defined]
     def call(self, x: Any) -> Any:
         return keras.ops.sin(x) * 2.0  # OWN

@@ -67,6 +67,11 @@ def built_at(layer: Any) -> Built | None:
     return known[1] if known else None
 
 
+def is_in_model(layer: Any) -> bool:
+    """Return whether a layer or an operation was put into a model, as far as is noted."""
+    return id(layer) in _places
+
+
 def _noting(original: Any) -> Any:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import frame_locals, objects
+from tfdbg_tui.dump.tensorflow import frame_locals, keras_nodes, objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, FrameType
 
 _KERAS = "keras.src.ops.operation"
-_CALLED = ("Layer", "Operation")  # Of Keras 3, `ops.log(x)` in a functional model is the latter.
+_LAYER = "Layer"
+_OPERATION = "Operation"
+"""Of Keras 3: what ``ops.log(x)`` puts into a functional model.  Elsewhere some functions, such as
+``ops.cond``, make a new one for each call, which is no part of anything."""
 _CALL = "__call__"
 _CONVERTED = "tf__"  # what AutoGraph puts before the names of functions
 _TENSORFLOW = "tensorflow."  # Its own modules, linear operators, are parts of ops.
@@ -92,7 +95,7 @@ def describe(layer: Any, outer: Any) -> Description:
         outer: The one in whose call it is called; None where there is none.
     """
     kind = type(layer).__name__
-    if not objects.is_keras(type(layer), *_CALLED):
+    if not objects.is_keras(type(layer), _LAYER, _OPERATION):
         return Description(_attribute(outer, layer) or objects.name_of(layer), kind)
     policy = objects.attributes(layer).get("_dtype_policy")
     computes_in = objects.attributes(policy).get("_compute_dtype")
@@ -123,8 +126,10 @@ def _called_by(frame: FrameType) -> Any:
     if not frame_locals.may_be_read():
         return None
     layer, name = _first_argument(frame), frame.f_code.co_name.removeprefix(_CONVERTED)
-    if objects.is_keras(type(layer), *_CALLED):
+    if objects.is_keras(type(layer), _LAYER):
         is_call = name == _CALL
+    elif objects.is_keras(type(layer), _OPERATION):
+        is_call = name == _CALL and keras_nodes.is_in_model(layer)
     else:
         own = type(layer).__module__.startswith(_TENSORFLOW)
         is_module = issubclass(type(layer), tf.Module)
