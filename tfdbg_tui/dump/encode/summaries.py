@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16
 """Elements that one pass looks at, so that its temporary arrays stay in the CPU's cache."""
 
+_CACHED = 1 << 17
+"""Elements that are still in the cache when a second pass, without such arrays, looks at them."""
+
 _FEW = 1024
 """Up to so many elements, the number of numpy's calls is what a look costs."""
 
@@ -383,7 +386,13 @@ def finite_extremes(array: Any) -> tuple[float, float] | None:
     """
     if not array.size or (array.dtype is not _FLOAT32 and array.dtype is not _FLOAT64):
         return None
-    low, high = float(array.min()), float(array.max())
+    if array.size <= _CACHED:
+        low, high = float(array.min()), float(array.max())
+    else:
+        flat = array.reshape(-1)
+        parts = (flat[start : start + _CACHED] for start in range(0, flat.size, _CACHED))
+        ends = np.array([(part.min(), part.max()) for part in parts])
+        low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
