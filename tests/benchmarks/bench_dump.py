@@ -67,7 +67,10 @@ def dumping(writer: str, mode: str, every: int, root: str) -> Iterator[Any]:
     import tfdbg_tui
 
     if writer == "ours":
-        yield tfdbg_tui.enable_dump_debug_info(root, mode, -1, every=every)
+        handle = tfdbg_tui.enable_dump_debug_info(root, mode, -1, every=every)
+        with tfdbg_tui.step(0):
+            pass  # Early steps are those after the first one of the dump.
+        yield handle
         tfdbg_tui.disable_dump_debug_info()
     elif writer == "tensorflow":
         yield tf.debugging.experimental.enable_dump_debug_info(root, TENSORFLOW_MODE, -1)
@@ -128,6 +131,7 @@ def measure(name: str, bad: bool, writer: str, mode: str, every: int, pairs: int
             for _ in range(pairs):
                 none.append(step_time(step, count))
                 with dumping(writer, mode, every, root) as handle:
+                    step_time(step, _WARM_UP)  # A dump that is over has left no copies.
                     dumped.append(step_time(step, count, handle))
     return {"first": first, "peak": peak / 1e6, "none": none, "dumped": dumped}
 
