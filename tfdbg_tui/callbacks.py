@@ -75,13 +75,15 @@ class Watched:
         for event, measured in measured_tensors(run):
             first = self._executions if event.kind == "execution" else self._traces
             new = measured.largest[np.searchsorted(measured.rows, first) :]
-            op = graph_op_of(run, event) if new.size else None
-            is_told = new.size and not (op is not None and is_constant_or_count(run, op))
-            if is_told and not self._is_of_metric(run, event):
+            if new.size and not self._is_left_out(run, event):
                 largest = float(new.max())
                 dtype = dtype_of(run, event) or assumed_dtype(largest)
                 found.append((largest, MAX_FINITE.get(dtype, math.inf)))
         return found
+
+    def _is_left_out(self, run: Run, event: TensorEvent) -> bool:
+        is_fixed = is_constant_or_count(run, graph_op_of(run, event))
+        return is_fixed or self._is_of_metric(run, event)
 
     def _is_of_metric(self, run: Run, event: TensorEvent) -> bool:
         stack_id = stack_id_of(run, event)

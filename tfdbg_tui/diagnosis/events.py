@@ -96,21 +96,23 @@ def graph_op_of(run: Run, event: TensorEvent) -> GraphOp | None:
     return run.op(site.graph_id, site.op_name)
 
 
-def is_constant_or_count(run: Run, op: GraphOp) -> bool:
+def is_constant_or_count(run: Run, op: GraphOp | None) -> bool:
     """Whether what an op of a graph makes is a constant, or a cast of wide integers.
 
     Those are numbers of steps, of elements, of classes, which tell nothing of how large what is
     trained becomes: the gradient of a mean is divided by how many elements there are, and the rate
     of Adam depends on the number of the step.
+
+    Args:
+        run: The run.
+        op: The op; None, for an eager one or where it is not known, is neither.
     """
-    if op.op_type != "Cast":
-        return op.op_type == "Const"
-    graph = run.graphs[op.graph_id]
-    (given,) = op.inputs[:1] or (None,)
-    maker = graph.ops.get(given.op_name) if given is not None else None
-    if given is None or maker is None or given.slot >= len(maker.output_dtypes):
-        return False
-    return dtype_name(maker.output_dtypes[given.slot]) in ("int32", "int64")
+    if op is None or op.op_type != "Cast" or not op.inputs:
+        return op is not None and op.op_type == "Const"
+    given = op.inputs[0]
+    maker = run.op(op.graph_id, given.op_name)
+    dtypes = maker.output_dtypes[given.slot : given.slot + 1] if maker is not None else ()
+    return any(dtype_name(number) in ("int32", "int64") for number in dtypes)
 
 
 def stack_id_of(run: Run, event: TensorEvent) -> int | None:

@@ -90,7 +90,7 @@ class HeatRows:
         return row, side, slot
 
     def are_constants_or_counts(self, sites: Int64Array) -> BoolArray:
-        """Return of which sites the numbers tell nothing: constants, and numbers of elements."""
+        """Return which sites are of constants and counts: how large these are tells nothing."""
         found: BoolArray = self._are_constants_or_counts[sites]
         return found
 
@@ -170,8 +170,7 @@ class HeatRows:
 
     def _is_constant_or_count(self, number: int) -> bool:
         site = self._run.graph_executions.site_by_id(number)
-        op = self._run.op(site.graph_id, site.op_name)
-        return op is not None and is_constant_or_count(self._run, op)
+        return is_constant_or_count(self._run, self._run.op(site.graph_id, site.op_name))
 
     def _rows_of_place(self, number: int, executions: Int64Array) -> tuple[list[int], int]:
         """Return the row of each of some executions of a place, and their side."""

@@ -106,10 +106,10 @@ def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
 
 
 def _is_left_out(run: Run, event: TensorEvent) -> bool:
-    op, stack_id = graph_op_of(run, event), stack_id_of(run, event)
+    stack_id = stack_id_of(run, event)
     frames = run.stack(stack_id) if stack_id is not None else ()
     return (
-        (op is not None and is_constant_or_count(run, op))
+        is_constant_or_count(run, graph_op_of(run, event))
         or _is_gradient(run, event, frames)
         or is_of_metric(frames)
         or _is_initial(run, event)

@@ -310,8 +310,8 @@ def _layout(dtype: Any) -> _Layout | None:
     return _LAYOUTS.get(name)
 
 
-def _chunks(flat: Any) -> Iterator[Any]:
-    return (flat[start : start + _CHUNK] for start in range(0, flat.size, _CHUNK))
+def _chunks(flat: Any, size: int = _CHUNK) -> Iterator[Any]:
+    return (flat[start : start + size] for start in range(0, flat.size, size))
 
 
 def _count_bad_floats(chunk: Any, counts: HealthCounts) -> None:
@@ -382,15 +382,14 @@ def extremes(array: Any) -> tuple[float, float]:
 def finite_extremes(array: Any) -> tuple[float, float] | None:
     """Return the smallest and the largest element of an array, if they are finite: so are all.
 
-    None as well where that takes more than two calls of numpy's.
+    None as well where minimum and maximum of numpy do not tell.
     """
     if not array.size or (array.dtype is not _FLOAT32 and array.dtype is not _FLOAT64):
         return None
     if array.size <= _CACHED:
         low, high = float(array.min()), float(array.max())
     else:
-        flat = array.reshape(-1)
-        parts = (flat[start : start + _CACHED] for start in range(0, flat.size, _CACHED))
+        parts = _chunks(array.reshape(-1), _CACHED)
         ends = np.array([(part.min(), part.max()) for part in parts])
         low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
