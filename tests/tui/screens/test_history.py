@@ -233,3 +233,14 @@ async def test_rows_without_step_and_execution_have_their_own_numbers(
         titles = next(i for i, line in enumerate(lines) if "|max|" in line)
         assert lines[titles].startswith("│          row        min        max")
         assert [line.split()[1] for line in lines[titles + 1 : titles + 4]] == ["0", "2", "4"]
+
+
+async def test_one_goes_from_measured_to_measured(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 3)
+        await opened.press("V", "right_square_bracket", *("m" * 10))
+        assert "split:1  float16  16 of 40 computations" in opened.screen()
+        await opened.press("M")
+        assert "split:1  float16  11 of 40 computations" in opened.screen()
+        await opened.press("G", "m")
+        assert "split:1  float16  40 of 40 computations" in opened.screen()

@@ -21,6 +21,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    import numpy.typing as npt
     from textual.binding import BindingType
 
     from tfdbg_tui.diagnosis import History
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _TOGETHER = 12  # curves over one another: those of the tensors next to the chosen one
 _STRETCHES = 200  # of bad computations, whose first record is read
 _SECONDS = 0.5  # between two looks at a run that grows
-_KEYS = "Enter goes there  n bad  [ ] tensors  Esc closes"
+_KEYS = "Enter goes there  n bad  m measured  [ ] tensors  Esc closes"
 _NUMBERS = ("step", "exec", "row")  # of Graph Execution, where neither of the others is known
 _NUMBER_WIDTHS = (8, 11, 11)
 _TITLES = ("min", "max", "|max|", "NaN", "inf", "zeros")
@@ -65,6 +66,8 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
         Binding("down,j", "move(1)", show=False),
         Binding("g,home", "to(0)", show=False),
         Binding("G,end", "to(-1)", show=False),
+        Binding("m", "to_measured(1)", show=False),
+        Binding("M", "to_measured(-1)", show=False),
         Binding("left_square_bracket", "tensor(-1)", show=False),
         Binding("right_square_bracket", "tensor(1)", show=False),
     ]
@@ -112,7 +115,12 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
 
     def action_to_bad(self, step: int) -> None:
         """Go to the next computation that is bad, or to the one before."""
-        self._table.to_bad(step)
+        self._table.to_next(self._table.history.bad, step)
+        self.show()
+
+    def action_to_measured(self, step: int) -> None:
+        """Go to the next computation with numbers on record, or to the one before."""
+        self._table.to_next(~np.isnan(self._table.history.largest), step)
         self.show()
 
     def action_move(self, rows: int) -> None:
@@ -213,11 +221,12 @@ class HistoryTable(VirtualList):
         """Look at another computation."""
         self.position = min(max(0, position), len(self.history) - 1)
 
-    def to_bad(self, step: int) -> None:
-        """Look at the next computation that is bad, or at the one before."""
-        bad = np.flatnonzero(self.history.bad)
-        found = bad[bad > self.position][:1] if step > 0 else bad[bad < self.position][-1:]
-        self.to(int(found[0]) if found.size else self.position)
+    def to_next(self, some: npt.NDArray[np.bool_], step: int) -> None:
+        """Look at the next computation that is one of some, or at the one before."""
+        places = np.flatnonzero(some)
+        here = self.position
+        found = places[places > here][:1] if step > 0 else places[places < here][-1:]
+        self.to(int(found[0]) if found.size else here)
 
     def choose(self, step: int) -> None:
         """Look at another tensor, at about the same time."""
