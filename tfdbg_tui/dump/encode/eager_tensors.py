@@ -18,6 +18,7 @@ from tfdbg_tui.dump.tensorflow.eager_tensor import (
     rank,
     tensor_id,
 )
+from tfdbg_tui.dump.tensorflow.scratch_outputs import FIRST_SCRATCH
 from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
@@ -110,6 +111,8 @@ class EagerTensors:
             looks.append(look)
         if len(looks) == 1 and looks[0].bad_slot is None and not measured:
             return looks[0]
+        if op_type in FIRST_SCRATCH:
+            looks = self._without_scratch(op_type, looks)
         told = self._told(op_type, inputs, outputs, location, looks)
         if measured and not self._has_extremes(told):
             return _with_extremes(told, map(_extremes, outputs, looks))
@@ -245,6 +248,8 @@ class EagerTensors:
         def finish(vectors: Sequence[Any]) -> EagerValues:
             found = map(self._look_at_vector, vectors, tensors)
             known = [next(found) if look is None else look for look in looks]
+            if op_type in FIRST_SCRATCH:
+                known = self._without_scratch(op_type, known)
             told = self._told(op_type, inputs, outputs, location, known)
             if not measured or self._has_extremes(told):
                 return told
@@ -255,7 +260,11 @@ class EagerTensors:
                 else _pair(next(ends))
                 for tensor, look in zip(outputs, looks, strict=True)
             ]
-            return _with_extremes(told, pairs)
+            of_numbers = [
+                _NO_EXTREMES if look.protos == _NO_PROTO else pair
+                for pair, look in zip(pairs, known, strict=True)
+            ]
+            return _with_extremes(told, of_numbers)
 
         # No tape of the program's records what is done here.
         with own.work():
@@ -266,6 +275,16 @@ class EagerTensors:
         values = UnreadValues(self._unread, vectors, finish, _num_bytes((*inputs, *outputs)))
         self._unread.add(values)
         return values
+
+    def _without_scratch(self, op_type: Any, looks: Sequence[EagerValues]) -> list[EagerValues]:
+        """Return what was seen of outputs, without those that may hold no numbers.
+
+        Where those before them are bad, they may be so for the same reason.
+        """
+        first = FIRST_SCRATCH[op_type]
+        if any(look.bad_slot is not None for look in looks[:first]):
+            return list(looks)
+        return [*looks[:first], *[self._ignored] * len(looks[first:])]
 
     def _look_at_vector(self, vector: Any, tensor: Any) -> EagerValues:
         """Return what `_look` does, from the value vector that an accelerator has computed."""

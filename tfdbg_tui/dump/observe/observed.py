@@ -11,7 +11,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.encode import summaries
 from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
 from tfdbg_tui.dump.observe import references, skipped_ops
-from tfdbg_tui.dump.tensorflow import devices
+from tfdbg_tui.dump.tensorflow import devices, scratch_outputs
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, num_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -176,7 +176,8 @@ def fits_numpy(tensor: Any) -> bool:
 def _is_recorded(tensor: Any, options: Options) -> bool:
     dtype = tensor.dtype.base_dtype
     if options.watches_health:
-        has_type = dtype.as_datatype_enum in _HEALTH_TYPES
+        is_scratch = scratch_outputs.is_scratch(tensor.op, tensor.value_index)
+        has_type = dtype.as_datatype_enum in _HEALTH_TYPES and not is_scratch
     elif options.mode is TensorDebugMode.SHAPE:
         has_type = bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
     else:
