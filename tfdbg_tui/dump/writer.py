@@ -604,7 +604,7 @@ class DumpWriter:
         """See `Listener`: record an execution that raised."""
         self.call_fails(run.call, (), error)
         if not self._recorder.broken and not run.computed_again:
-            self._sessions.run_failed(session.graph, run.plan, error)
+            self._sessions.run_failed(session.graph, run, error)
 
     def session_skipped(self, session: Any, what: str, reason: str) -> None:
         """See `Listener`: say so in the dump."""

@@ -614,3 +614,33 @@ def test_a_training_that_diverges_is_one_bug(dump: Path, resources: bool) -> Non
         session.run(w)
     (root,) = diagnosed(dump).roots
     assert (root.op_type, root.rule) == ("Pow", "grew-until-overflow")
+
+
+def test_a_run_of_which_only_the_fetch_fails_is_on_record(dump: Path) -> None:
+    """As of converters, which try each tensor: NumPy has no lists of tensors."""
+    x = tf.constant([1.0, 2.0])
+    made = (
+        tf.raw_ops.TensorListReserve(element_shape=-1, num_elements=3, element_dtype=tf.float32),
+        tf.raw_ops.TensorListFromTensor(tensor=tf.exp(x), element_shape=tf.constant([], tf.int32)),
+    )
+    with v1.Session() as session:
+        for tensors in made:
+            with pytest.raises(tf.errors.InternalError, match="not convertible to numpy"):
+                session.run(tensors)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(dump)
+    assert "Exp" in [trace.op_name for trace in run.graph_executions]
+    assert diagnose(run).verdict == "clean"
+
+
+def test_a_run_with_such_a_fetch_that_failed_before_is_not(dump: Path) -> None:
+    numbers = tf.random.normal([3])
+    with tf.control_dependencies([numbers]):
+        failing = v1.py_func(lambda: 1 // 0, [], tf.int64)
+    with tf.control_dependencies([failing]):
+        more = tf.exp(numbers)
+    made = tf.raw_ops.TensorListFromTensor(tensor=more, element_shape=tf.constant([], tf.int32))
+    with v1.Session() as session, pytest.raises(tf.errors.OpError):
+        session.run(made)
+    tfdbg_tui.disable_dump_debug_info()
+    assert diagnose(open_run(dump)).verdict == "incomplete"

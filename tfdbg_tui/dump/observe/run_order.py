@@ -52,6 +52,10 @@ class RunOrder:
         with self._lock:
             self._hand_on_all()
 
+    def is_complete(self) -> bool:
+        """Return whether all groups that run once have taken something."""
+        return not self._missing
+
     def _hand_on_all(self) -> None:
         came = {group for group, _ in self._kept}
         later, self._missing = self._missing - came, came

@@ -239,16 +239,16 @@ class SessionPlans:
             return None
         return self.plan(session, replace(wanted, targets=others, fetches=(), sources=()))
 
-    def run_failed(self, graph: Any, plan: Plan, error: BaseException) -> None:
+    def run_failed(self, graph: Any, run: SessionRun, error: BaseException) -> None:
         """Say in the dump that what a run had computed when it raised is not on record.
 
         Args:
             graph: The graph of the session.
-            plan: What was run along.
+            run: The run, at its end.
             error: What was raised.
         """
-        if not isinstance(error, _EXPECTED_ERRORS):
-            what = f"what {plan.name} computed before it failed"
+        if not isinstance(error, _EXPECTED_ERRORS) and not _cannot_be_fetched(run, error):
+            what = f"what {run.plan.name} computed before it failed"
             reason = f"{type(error).__name__} stopped the ops that record, too"
             self.skip_once(graph, what, reason)
 
@@ -402,6 +402,13 @@ def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> 
         todo += [tensor.op for tensor in op.inputs if _is_computed(tensor, fed)]
         todo += op.control_inputs
     return [recorded for name, recorded in state.ops.items() if name in names]
+
+
+def _cannot_be_fetched(run: SessionRun, error: BaseException) -> bool:
+    """Return whether a run has ended, and only what it was to hand out is nothing for NumPy."""
+    order = run.call.order
+    has_ended = order is not None and order.is_complete() and getattr(error, "op", None) is None
+    return has_ended and not all(t.dtype.is_numpy_compatible for t in run.plan.fetches)
 
 
 def _called(message: str, ops: Iterable[Any]) -> Any:
