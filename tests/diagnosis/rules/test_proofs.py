@@ -63,6 +63,7 @@ _UNARY: dict[str, Callable[[Array], Array]] = {
     "Sinh": np.sinh,
     "Cosh": np.cosh,
     "Sin": np.sin,
+    "Softsign": lambda x: x / (1 + np.abs(x)),
     "Cos": np.cos,
     "Tan": np.tan,
     "Cast": lambda x: x.astype(np.float16),
@@ -238,8 +239,9 @@ _CLAIMS = {
     "infinity-minus-infinity": _infinite_both,
     "infinity-over-infinity": _infinite_both,
     "sum-of-infinities": lambda op: bool({np.inf, -np.inf} <= {*op.x.tolist()}),
-    "function-of-infinity": lambda op: any(
-        bool((np.isinf(value) & np.isnan(op.out)).any()) for value in op.inputs
+    **_claims(
+        lambda op: any(bool((np.isinf(value) & np.isnan(op.out)).any()) for value in op.inputs),
+        *("function-of-infinity", "no-value-at-infinity"),
     ),
     **_claims(lambda op: not op.x.size, "mean-of-empty", "maximum-of-empty"),
     **_claims(_was_given, "bad-array", "function-of-bad-array"),

@@ -297,3 +297,10 @@ def test_an_exponential_has_the_name_of_a_function_only_where_it_is_written_out(
     (rule,) = (rule for rule in RULES if rule.id == "exp-overflow")
     explained, _ = explain(replace(rule.example.case, users=(user,)))
     assert explained.id == "exp-overflow"
+
+
+def test_nan_that_erf_makes_of_infinity_did_not_come_in() -> None:
+    """What made the ∞ is harmless, as the outer bins of an ordinal likelihood, so it stays open."""
+    erf = case("Erf", np.array([np.nan, 0.8]), np.array([np.inf, 1.0]))
+    explained, match = explain(replace(erf, open=True))
+    assert (explained.id, match.certainty) == ("no-value-at-infinity", "proved")

@@ -160,6 +160,16 @@ RULES = (
         example=example("Sin", given(INF, by="Exp"), out=[NAN]),
     ),
     Rule(
+        id="no-value-at-infinity",
+        title="A function of ∞ that TensorFlow has no value for",
+        op_types=ops("Erf", "Softsign"),
+        test=_infinities_meet,
+        why="The limit there is ±1, but TensorFlow gives NaN: softsign divides ∞ by ∞, and "
+        "erf of float64 does not treat ∞ as a case of its own (2.21 on a CPU; 2.16 gives ±1).",
+        fix="Clip the argument: tf.clip_by_value(x, -1e4, 1e4).",
+        example=example("Softsign", given(INF, 1, by="Sub"), out=[NAN, 0.5]),
+    ),
+    Rule(
         id="mean-of-empty",
         title="Mean of an empty tensor",
         op_types=ops("Mean"),
