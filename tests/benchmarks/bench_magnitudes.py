@@ -1,115 +1,212 @@
-"""What a step costs more in which the smallest and largest elements of all tensors are recorded.
+"""What it costs that the smallest and largest elements of all tensors are recorded in some steps.
 
-    python tests/benchmarks/bench_magnitudes.py [--programs mnist cnn ...] [--blocks 5] [--bad]
+    python tests/benchmarks/bench_magnitudes.py [--programs mnist cnn ...] [--rounds 3] [--bad]
+    python tests/benchmarks/bench_magnitudes.py --asks 40 --programs lstm
 
-Prints a Markdown table.  What is measured is CPU time of the process, the writer's threads and the
-last flush included.  In one process blocks of steps take turns: without a dump, with one that
-measures no step, with one that measures each as those after the first are (few iterations of
-loops), and with one that measures each as the first are.  What a measured step costs more, in steps
-without a dump, is the median of those of the rounds, with the lowest and the highest.  The last
-columns are what all cost that are measured up to step 200: in seconds, and as a part of what these
-steps take without a dump.
+Prints a Markdown table.  What is measured is CPU time of the process in one step, after which the
+writer has written all of it.
+
+In each round there are 200 steps of a new dump with the default.  A step that is measured costs
+what it takes more than the median of those around it that are not.  What that is in parts of a step
+without a dump is told of those from the 12th on, and of steps 1 and 2, in which more iterations of
+loops are measured (that of step 0 is not known: functions are traced in it).  What all of them cost
+together is told in seconds, and as a part of 200 steps without a dump.  Each is the median of the
+rounds, with the lowest and the highest.
+
+With `--asks`, what it costs that graphs ask whether a step is measured: so many blocks of late
+steps, of which none is, take turns with those of a dump with `magnitudes_every=0`.  Told are the
+medians of the lower quartiles of their steps, and the mean difference with its standard error.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bench_dump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 UP_TO = 200
-FIRST, LATER = 3, 14
-"""How many steps up to that one are measured: at first, with many iterations of loops; later."""
+LATER = 12
+NEAR = 8
+LATE = 1001
+"""Blocks of late steps begin here, after one that is measured, and end before the next."""
+MAX_BLOCK = 60
 
 
-def dumped(step: Any, count: int, kind: str) -> float:
-    """Return the CPU milliseconds of a step in a block whose steps are dumped in one way.
+class Round(NamedTuple):
+    """What was measured in one round, in parts of a step without a dump but for `seconds`.
+
+    Attributes:
+        first: What steps 1 and 2 cost more.
+        later: What a later one costs more.
+        part: What all cost more, of 200 steps.
+        seconds: The same.
+    """
+
+    first: float
+    later: float
+    part: float
+    seconds: float
+
+
+@contextlib.contextmanager
+def dumping(root: str, **options: Any) -> Iterator[Any]:
+    """Dump in the default mode; yield the writer."""
+    import tfdbg_tui
+
+    yield tfdbg_tui.enable_dump_debug_info(root, "ADAPTIVE", -1, **options)
+    tfdbg_tui.disable_dump_debug_info()
+
+
+def times(step: Callable[[], object], numbers: Sequence[int], writer: Any = None) -> list[float]:
+    """Return the CPU milliseconds of some steps, given their numbers."""
+    import tfdbg_tui
+
+    found = []
+    for number in numbers:
+        begin = time.process_time()
+        with tfdbg_tui.step(number):
+            step()
+        if writer is not None:
+            writer.flush()
+        found.append((time.process_time() - begin) * 1e3)
+    return found
+
+
+def early(step: Callable[[], object], plain: float, root: str) -> Round:
+    """Measure the first steps of a dump.
 
     Args:
         step: The step.
-        count: How many there are in the block.
-        kind: The name of the `Measured` of all steps.
+        plain: What it takes without a dump.
+        root: Where to write.
     """
-    import tfdbg_tui
-    from tfdbg_tui.dump.encode.causes import Measured
-    from tfdbg_tui.dump.observe import magnitudes
+    from tfdbg_tui.dump.observe.magnitudes import EARLY, EVERY
 
-    magnitudes.MeasuredSteps._due = lambda *_: Measured[kind]  # type: ignore[method-assign]
-    with tempfile.TemporaryDirectory() as root:
-        writer = tfdbg_tui.enable_dump_debug_info(root, "ADAPTIVE", -1)
-        bench_dump.step_time(step, 1, writer)  # What comes first is not to be measured.
-        time = bench_dump.step_time(step, count, writer)
-        tfdbg_tui.disable_dump_debug_info()
-    return time
+    with dumping(root) as writer:
+        found = times(step, range(UP_TO), writer)
+    measured = {*EARLY, *range(0, UP_TO, EVERY)}
+    more = {}
+    for number in measured - {0}:
+        near = range(max(1, number - NEAR), min(UP_TO, number + NEAR + 1))
+        others = [found[other] for other in near if other not in measured]
+        more[number] = found[number] - statistics.median(others)
+    later = statistics.median(cost for number, cost in more.items() if number >= LATER)
+    total = sum(more.values())
+    first = statistics.mean((more[1], more[2]))
+    return Round(first / plain, later / plain, total / plain / UP_TO, total / 1e3)
 
 
-def measure(name: str, blocks: int, *, bad: bool) -> list[list[float]]:
-    """Return the milliseconds of a step in each kind of block; see above."""
+def late(step: Callable[[], object], count: int, root: str, **options: Any) -> float:
+    """Return the milliseconds of a late step of a new dump, of which none is measured."""
+    with dumping(root, **options) as writer:
+        times(step, range(3), writer)  # The dump's first step is traced in.
+        return statistics.quantiles(times(step, range(LATE, LATE + count), writer), n=4)[0]
+
+
+def measure(name: str, rounds: int, asks: int, *, bad: bool) -> dict[str, Any]:
+    """Measure a program in this process."""
     import tensorflow as tf
-
-    from tfdbg_tui.dump.encode.causes import Measured
 
     program = bench_dump.PROGRAMS[name]
     tf.zeros([1]).numpy()  # TensorFlow has started.
     step = program.make(bad)
-    kinds: list[Callable[[Any, int], float]] = [bench_dump.step_time]
-    kinds += [partial(dumped, kind=kind.name) for kind in Measured]
-    for block in kinds:
-        block(step, 2)
-    return [[block(step, program.steps) for block in kinds] for _ in range(blocks)]
+    count = min(program.steps, MAX_BLOCK)
+    times(step, range(3))
+    plain = statistics.median(times(step, range(count)))
+    with tempfile.TemporaryDirectory() as root:
+        if not asks:
+            return {"plain": plain, "rounds": [early(step, plain, root) for _ in range(rounds)]}
+        blocks: list[tuple[float, float]] = []
+        for _ in range(asks):
+            kinds: list[dict[str, Any]] = [{"magnitudes_every": 0}, {}]
+            order = random.sample((0, 1), 2)
+            found = {kind: late(step, count, root, **kinds[kind]) for kind in order}
+            blocks.append((found[0], found[1]))
+        return {"plain": plain, "blocks": blocks}
 
 
-def spread(numbers: list[float]) -> str:
+def spread(numbers: Sequence[float], form: str) -> str:
     """Return the median of some numbers, with the lowest and the highest."""
-    return f"{statistics.median(numbers):.2f} ({min(numbers):.2f}–{max(numbers):.2f})"
+    middle = statistics.median(numbers)
+    return f"{middle:{form}} ({min(numbers):{form}}–{max(numbers):{form}})"
+
+
+def row(result: dict[str, Any]) -> list[str]:
+    """Return the cells of a program."""
+    plain = f"{result['plain']:.3g}"
+    if "blocks" in result:
+        without, asking = zip(*result["blocks"], strict=True)
+        more = [b - a for a, b in result["blocks"]]
+        error = statistics.stdev(more) / len(more) ** 0.5
+        medians = (f"{statistics.median(some):.3g}" for some in (without, asking))
+        return [plain, *medians, f"{statistics.mean(more):.2f} ± {error:.2f}"]
+    first, later, part, seconds = zip(*result["rounds"], strict=True)
+    one_in_100 = f"{statistics.median(later) / 100:.1%}"
+    total = f"{statistics.median(seconds):.2f}"
+    return [
+        plain,
+        spread(later, ".2f"),
+        spread(first, ".2f"),
+        one_in_100,
+        total,
+        spread(part, ".1%"),
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     programs = bench_dump.PROGRAMS
     parser.add_argument("--programs", nargs="+", default=list(programs), choices=programs)
-    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--asks", type=int, default=0, metavar="BLOCKS", help="see above")
     parser.add_argument("--bad", action="store_true", help="all tensors are NaN")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
-        print(json.dumps(measure(args.one, args.blocks, bad=args.bad)))
+        print(json.dumps(measure(args.one, args.rounds, args.asks, bad=args.bad)))
         return
-    heads = "program", "a step, ms", "a measured step, ×", "of the first, ×"
-    print(f"| {' | '.join(heads)} | up to step {UP_TO}, s | % |")
-    print("|---|--:|--:|--:|--:|--:|")
+    heads = ["a step, CPU ms"]
+    if args.asks:
+        heads += ["`magnitudes_every=0`, ms", "by default, ms", "more, ms"]
+    else:
+        heads += [
+            "a measured step, ×",
+            "steps 1, 2, ×",
+            "one in 100",
+            f"up to step {UP_TO}, s",
+            "%",
+        ]
+    print(f"| program | {' | '.join(heads)} |")
+    print("|---|" + "--:|" * len(heads))
     for name in args.programs:
         if programs[name].package and not importlib.util.find_spec(programs[name].package):
             print(f"{name}: skipped, {programs[name].package} is not installed", file=sys.stderr)
             continue
-        command = [sys.executable, __file__, "--one", name, "--blocks", str(args.blocks)]
+        command = [sys.executable, __file__, "--one", name, "--rounds", str(args.rounds)]
+        command += ["--asks", str(args.asks)]
         command += ["--bad"] if args.bad else []
         process = subprocess.run(command, capture_output=True, text=True, check=False)
         if process.returncode:
             print(f"{name}: {process.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             continue
-        rounds = json.loads(process.stdout.strip().splitlines()[-1])
-        plain = statistics.median(none for none, *_ in rounds)
-        later = [(few - off) / none for none, off, few, _ in rounds]
-        first = [(many - off) / none for none, off, _, many in rounds]
-        total = FIRST * statistics.median(first) + LATER * statistics.median(later)
-        cells = [f"{plain:.3g}", spread(later), spread(first)]
-        cells += [f"{total * plain / 1e3:.2f}", f"{total / UP_TO:.1%}"]
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        result = json.loads(process.stdout.strip().splitlines()[-1])
+        print(f"| {name} | {' | '.join(row(result))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -387,7 +387,7 @@ def test_the_longer_a_program_runs_the_fewer_are_measured() -> None:
     def due(measured: magnitudes.MeasuredSteps) -> list[int]:
         return [number for number in range(1000) if measured.next("a line")]
 
-    early = {*magnitudes._EARLY}
+    early = {*magnitudes.EARLY}
     assert due(magnitudes.MeasuredSteps(None)) == sorted(early | {*range(0, 1000, 100)})
     assert due(magnitudes.MeasuredSteps(10)) == sorted(early | {*range(0, 1000, 10)})
     assert not due(magnitudes.MeasuredSteps(0))

@@ -44,7 +44,7 @@ def regression(rate: float, *, in_graph: bool) -> None:
 def test_a_rate_that_is_too_high(tmp_path: Path, *, in_graph: bool) -> None:
     root = first_root(tmp_path, lambda: regression(20.0, in_graph=in_graph))
     assert root.rule == "grew-until-overflow"
-    measured = (n for n in range(root.step) if n in magnitudes._EARLY)
+    measured = (n for n in range(root.step) if n in magnitudes.EARLY)
     assert f"in step {max(measured)}" in root.evidence
     assert "learning rate" in root.fix
 

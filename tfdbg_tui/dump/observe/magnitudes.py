@@ -39,14 +39,14 @@ _ITERATIONS = {
 
 Of fewer than the few (0, 4, 32, 256) a gradient that vanishes over the time steps is not told.
 """
-_EARLY = (0, 1, 2, 4, 7, 12, 21, 30, 41, 50, 61, 76, 91, 121, 150, 181)
+EARLY = (0, 1, 2, 4, 7, 12, 21, 30, 41, 50, 61, 76, 91, 121, 150, 181)
 """The steps, calls and executions that are measured in any case, fewer and fewer of them.
 
-One that is measured costs about half of another more, and all are to cost 5 %.  Many a program
-breaks early; what is wrong with others shows in more than one of the last.  Odd and even ones take
-turns, as programs may do.
+One that is measured costs about half of another more, in the median, and so these 5 % of 200 steps.
+Many a program breaks early; what is wrong with others shows in more than one of the last.  Odd and
+even ones take turns, as programs may do.
 """
-_EVERY = 100
+EVERY = 100
 """Besides these one in so many is measured."""
 _FIRST = 3
 """In so many steps many iterations of loops are measured."""
@@ -142,7 +142,7 @@ class ExecutionCount:
 
     def __init__(self, every: int | None) -> None:
         self.is_asked = False
-        self._every = every or _EVERY
+        self._every = every or EVERY
         self._lock = threading.Lock()
         self._number = 0  # of the group
         self._executions = 0
@@ -174,7 +174,7 @@ class ExecutionCount:
 
     def _due(self, executions: int) -> BoolArray:
         numbers = self._executions + np.arange(executions)
-        due: BoolArray = np.isin(numbers, _EARLY) | (numbers % self._every == 0)
+        due: BoolArray = np.isin(numbers, EARLY) | (numbers % self._every == 0)
         return due
 
     def _expect(self, executions: int) -> None:
@@ -252,7 +252,7 @@ class MeasuredSteps:
         return iteration in _ITERATIONS[self._measured]
 
     def _due(self, number: int, since_first: int, *, is_wanted: bool) -> Measured:
-        is_due = since_first in _EARLY or not number % (self.every or _EVERY)
+        is_due = since_first in EARLY or not number % (self.every or EVERY)
         if not (is_due or is_wanted):
             return Measured.NOTHING
         is_many = self.every or since_first < _FIRST
