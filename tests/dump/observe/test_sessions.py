@@ -233,6 +233,33 @@ def test_a_callable_that_is_older_than_the_dump_is_named(tmp_path: Path) -> None
     assert diagnosed(tmp_path).verdict == "incomplete"
 
 
+@pytest.mark.parametrize("wrong", [np.ones(2, np.int32), "text", [[1], [1, 2]], None])
+def test_a_callable_that_is_fed_what_it_cannot_take_lacks_nothing(dump: Path, wrong: Any) -> None:
+    """TensorFlow names the op that takes what is fed, which is none of the program's."""
+    with tf.name_scope("given"):
+        x, y = (v1.placeholder(tf.float32, [2], name) for name in ("x", "y"))
+    with v1.Session() as session:
+        call = callable_of(session, [tf.math.log(x), tf.math.sqrt(y) * 2.0], feeds=[x, y])
+        ones = np.ones(2, np.float32)
+        for given in ((ones, wrong), (wrong, ones), (ones, ones)):
+            try:
+                call(*given)
+            except tf.errors.OpError as error:
+                assert "tfdbg" not in str(error)
+    found = diagnosed(dump)
+    assert (found.verdict, found.gaps) == ("clean", ())
+
+
+def test_what_a_callable_computes_beside_what_it_cannot_take_is_on_record(dump: Path) -> None:
+    x, y = (v1.placeholder(tf.float32, [2], name) for name in ("x", "y"))
+    with v1.Session() as session:
+        call = callable_of(session, [tf.math.log(x) + 1.0, tf.math.sqrt(y)], feeds=[x, y])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call(np.zeros(2, np.float32), np.ones(2, np.int32))
+    found = diagnosed(dump)
+    assert ([root.title for root in found.roots], found.gaps) == (["Logarithm of zero"], ())
+
+
 def test_an_imported_graph_calls_its_own_functions(dump: Path) -> None:
     """A SavedModel of another process may have functions of the names of those here."""
     named = tf.function(lambda x: x * 3.0).get_concrete_function(tf.TensorSpec([]))

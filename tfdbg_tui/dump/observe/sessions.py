@@ -71,6 +71,9 @@ _NAMED_OPS = re.compile(r"\[\[(?:\{\{node )?([^{}\[\]]+)")
 What a loop or a branch calls has the name of that before its own.
 """
 
+_NAMED_FEED = re.compile(r"\{\{node _arg_(.+)_\d+_(\d+)\}\}")
+"""The op of a fed tensor, in the name of the op that takes its value, and its number among all."""
+
 _NAMED_FETCHES = 3
 """So many fetches are named in the name of a run."""
 
@@ -230,12 +233,8 @@ class SessionPlans:
         with self._lock:
             fed = frozenset(tensor.name for tensor in _fed(wanted))
             reached = _reached(self._state(graph), wanted.ops, fed)
-        ops = [recorded.op for recorded in reached]
-        failed = error.op or _called(error.message, ops)
-        if failed is None:
-            return None
-        others = _without_what_needs(failed, ops)
-        if not all(map(_is_repeatable, others)):
+        others = _others(error, wanted, [recorded.op for recorded in reached])
+        if others is None or not all(map(_is_repeatable, others)):
             return None
         return self.plan(session, replace(wanted, targets=others, fetches=(), sources=()))
 
@@ -409,6 +408,32 @@ def _cannot_be_fetched(run: SessionRun, error: BaseException) -> bool:
     order = run.call.order
     has_ended = order is not None and order.is_complete() and getattr(error, "op", None) is None
     return has_ended and not all(t.dtype.is_numpy_compatible for t in run.plan.fetches)
+
+
+def _others(error: tf.errors.OpError, wanted: Wanted, ops: Sequence[Any]) -> list[Any] | None:
+    """Return those of the ops of a run that failed that had all they need.
+
+    Args:
+        error: What was raised.
+        wanted: What the program wanted.
+        ops: The ops that had to run for it, in order of creation.
+
+    Returns:
+        None where nothing tells which op has raised.
+    """
+    if not wanted.are_values:
+        return []  # It was raised before any op ran.
+    failed = error.op or _refused(error.message, _fed(wanted)) or _called(error.message, ops)
+    return None if failed is None else _without_what_needs(failed, ops)
+
+
+def _refused(message: str, fed: Sequence[Any]) -> Any:
+    """Return the op of the fed tensor that cannot take its value; None if another op has raised."""
+    named = _NAMED_FEED.search(message)
+    if named is None or int(named[2]) >= len(fed):
+        return None
+    op = fed[int(named[2])].op
+    return op if op.name == named[1] else None
 
 
 def _called(message: str, ops: Iterable[Any]) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tensorflow as tf
 from tensorflow.core.protobuf.config_pb2 import CallableOptions
 from tensorflow.python.client.session import BaseSession
 
@@ -28,6 +29,7 @@ class Wanted:
         feeds: References to the tensors that it gives values for.
         sources: Ops of the tensors whose values some of these take.
         fits: Whether the values are of the shapes that the graph knows.
+        are_values: Whether TensorFlow can make tensors of what it gives, else it raises.
     """
 
     targets: Sequence[Any]
@@ -35,6 +37,7 @@ class Wanted:
     feeds: Sequence[Any]
     sources: Sequence[Any] = ()
     fits: bool = True
+    are_values: bool = True
 
     @property
     def ops(self) -> list[Any]:
@@ -85,8 +88,11 @@ class ProgramsCallable:
         """
         if len(values) != len(self._fed):
             return None
-        given = zip(self._fed, values, strict=True)
-        fits = all(tensor.shape.is_compatible_with(np.shape(value)) for tensor, value in given)
+        arrays = list(map(_array, values))
+        if any(array is None for array in arrays):
+            return replace(self._wanted, fits=False, are_values=False)
+        given = zip(self._fed, arrays, strict=True)
+        fits = all(tensor.shape.is_compatible_with(array.shape) for tensor, array in given)
         return replace(self._wanted, fits=fits and self._wanted.fits)
 
     def _tensors(self, names: Iterable[str]) -> list[Any]:
@@ -127,6 +133,17 @@ class ProgramsCallable:
     def forget(self) -> None:
         """Give back what was made: no dump is on."""
         self._made.clear()
+
+
+def _array(value: Any) -> Any:
+    """Return what is fed as an array; None where TensorFlow makes no tensor of it."""
+    try:
+        array = np.asarray(value)
+        tf.as_dtype(array.dtype)
+    except (TypeError, ValueError):
+        return None
+    is_text = array.dtype != object or all(isinstance(one, (bytes, str)) for one in array.flat)
+    return array if is_text else None
 
 
 def _is_as_certain(source: Any, fed: Any) -> bool:
