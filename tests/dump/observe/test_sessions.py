@@ -432,6 +432,32 @@ def test_what_a_run_that_fails_in_a_function_had_computed_is_on_record(
     assert ([root.op_type for root in found.roots], found.gaps) == (["Log"], ())
 
 
+@pytest.mark.parametrize("computes", [False, True])
+def test_what_a_run_that_fails_in_a_v1_loop_had_computed_is_on_record(
+    dump: Path, v1_loops: None, computes: bool
+) -> None:
+    """The iteration that failed is not; nothing is missing where it computed nothing else."""
+
+    @tf.function
+    def checked(value: Any) -> Any:
+        tf.debugging.assert_less(value, 3.0)
+        return value + 1.0
+
+    def body(i: Any, v: Any) -> Any:
+        return i + 1, checked(v * 1.0 if computes else v)
+
+    x = v1.placeholder(tf.float32, [])
+    beside = tf.math.log(x)
+    made = tf.while_loop(lambda i, _: i < 9, body, [0, tf.math.exp(x)])[1]
+    with v1.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run([beside, made + 1.0], {x: 0.0})
+    found = diagnosed(dump)
+    assert [root.title for root in found.roots] == ["Logarithm of zero"]
+    missing = [gap.text for gap in found.gaps]
+    assert len(missing) == computes
+    assert all("a loop of Session.run(Log, add) computed in the iteration" in m for m in missing)
+
+
 def test_a_run_that_fails_is_not_repeated_where_it_has_a_state(dump: Path) -> None:
     x = v1.placeholder(tf.float32, [2])
     count = v1.get_variable("count", initializer=0)

@@ -233,10 +233,29 @@ class SessionPlans:
         with self._lock:
             fed = frozenset(tensor.name for tensor in _fed(wanted))
             reached = _reached(self._state(graph), wanted.ops, fed)
-        others = _others(error, wanted, [recorded.op for recorded in reached])
+        ops = [recorded.op for recorded in reached]
+        others, loop = _others(error, wanted, ops)
         if others is None or not all(map(_is_repeatable, others)):
             return None
-        return self.plan(session, replace(wanted, targets=others, fetches=(), sources=()))
+        again = self.plan(session, replace(wanted, targets=others, fetches=(), sources=()))
+        if loop and again is not None:
+            self._skip_iteration(session, wanted, loop)
+        return again
+
+    def _skip_iteration(self, session: Any, wanted: Wanted, loop: Sequence[Any]) -> None:
+        """Say in the dump what is not on record of a v1 loop in which an op has raised.
+
+        Args:
+            session: The session.
+            wanted: What the program wanted of it.
+            loop: The ops of the loop that had all they need.
+        """
+        graph = session.graph
+        state, run = self._state(graph), self.plan(session, wanted)
+        ops = [state.ops[op.name] for op in loop]
+        if run is not None and self._observed(graph, state, ops, doubtful=False):
+            what = f"what a loop of {run.name} computed in the iteration that failed"
+            self.skip_once(graph, what, "a loop of Enter and Exit cannot be computed in part")
 
     def run_failed(self, graph: Any, run: SessionRun, error: BaseException) -> None:
         """Say in the dump that what a run had computed when it raised is not on record.
@@ -410,7 +429,9 @@ def _cannot_be_fetched(run: SessionRun, error: BaseException) -> bool:
     return has_ended and not all(t.dtype.is_numpy_compatible for t in run.plan.fetches)
 
 
-def _others(error: tf.errors.OpError, wanted: Wanted, ops: Sequence[Any]) -> list[Any] | None:
+def _others(
+    error: tf.errors.OpError, wanted: Wanted, ops: Sequence[Any]
+) -> tuple[list[Any] | None, list[Any]]:
     """Return those of the ops of a run that failed that had all they need.
 
     Args:
@@ -419,12 +440,20 @@ def _others(error: tf.errors.OpError, wanted: Wanted, ops: Sequence[Any]) -> lis
         ops: The ops that had to run for it, in order of creation.
 
     Returns:
-        None where nothing tells which op has raised.
+        Those that can be computed again, None where nothing tells which op has raised; and those
+        of the v1 loop in which it has.
     """
     if not wanted.are_values:
-        return []  # It was raised before any op ran.
+        return [], []  # It was raised before any op ran.
     failed = error.op or _refused(error.message, _fed(wanted)) or _called(error.message, ops)
-    return None if failed is None else _without_what_needs(failed, ops)
+    if failed is None:
+        return None, []
+    flow = ControlFlow(ops)
+    outermost = flow.position(failed).loops[:1]
+    together = [op for op in ops if outermost and flow.position(op).loops[:1] == outermost]
+    in_loop = {op.name for op in together}
+    before = _without_what_needs({failed.name}, together)
+    return _without_what_needs({failed.name, *in_loop}, ops), before
 
 
 def _refused(message: str, fed: Sequence[Any]) -> Any:
@@ -450,9 +479,9 @@ def _called(message: str, ops: Iterable[Any]) -> Any:
     return None
 
 
-def _without_what_needs(failed: Any, ops: Iterable[Any]) -> list[Any]:
-    """Return those of some ops, in order of creation, that do not wait for one that failed."""
-    after, others = {failed.name}, []
+def _without_what_needs(failed: Iterable[str], ops: Iterable[Any]) -> list[Any]:
+    """Return those of some ops, in order of creation, that do not wait for some of them."""
+    after, others = set(failed), []
     for op in ops:
         before = [*(tensor.op for tensor in op.inputs), *op.control_inputs]
         if op.name in after or any(other.name in after for other in before):
