@@ -54,3 +54,21 @@ def test_batches_of_fit_are_steps(tmp_path: Path) -> None:
     assert steps == [0, 5, 10, 15]  # every fit goes on, also that of another model
     batches = [run.fit_batch(step) for step in (0, 2, 3, 5, 6, 11, 12, 17, 18)]
     assert batches == [(1, 1), (1, 3), (2, 1), (2, 3), (1, 1), (1, 6), (1, 1), (1, 6), None]
+
+
+@pytest.mark.parametrize("from_pipeline", [False, True])
+def test_what_is_made_outside_of_steps_is_of_none(tmp_path: Path, from_pipeline: bool) -> None:
+    """A pipeline makes data in advance: it is of the step in which the data is used."""
+    tf = pytest.importorskip("tensorflow")
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        data = tf.data.Dataset.from_tensors([0.0, 1.0]).repeat(3)
+        made = data.map(tf.math.log) if from_pipeline else [tf.math.log([0.0, 1.0])] * 3
+        for step, batch in enumerate(made):
+            tfdbg_tui.step(step)
+            tf.reduce_sum(batch * 2.0)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).roots
+    assert root.title == "Logarithm of zero"
+    assert (root.step is None, root.when == "") == (not from_pipeline, not from_pipeline)

@@ -109,7 +109,7 @@ class Diagnosis:
         rule, match = explain(case or self._cases.case(root))
         chain = self.links.of_root(root)
         found = self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
-        if found.step is None or self._in_pipeline(root.event):
+        if self._in_pipeline(root.event):
             found = replace(found, **self._when(self._step_of_first_use(root)))
         alike = self._alike(root)
         layers = [layer for event in alike if (layer := self._layer(event))]
@@ -131,9 +131,9 @@ class Diagnosis:
             history = history_of(self._run, self.dataflow, root.event)
             rows = history.rows[history.bad & (history.rows >= root.event.index)]
             found += [replace(root.event, index=row) for row in rows[:_ALIKE].tolist()]
-        step = self._step(root.event, ())
+        step = self._step(root.event)
         alike = dict.fromkeys(found[:_ALIKE])
-        return [event for event in alike if self._step(event, ()) == step and self._is_new(event)]
+        return [event for event in alike if self._step(event) == step and self._is_new(event)]
 
     def _other_lines(self, root: Root, found: Finding, alike: Sequence[TensorEvent]) -> str:
         """Say on which other lines the same was bad in the same step, or in whose gradients.
@@ -162,9 +162,9 @@ class Diagnosis:
         return f"; the same in {whose}{', '.join(named[:_LINES])}{more}" if named else ""
 
     def _step_of_first_use(self, root: Root) -> int | None:
-        """Return the step in which what was made outside of steps first makes others bad.
+        """Return the step in which what a pipeline made first makes others bad.
 
-        A pipeline makes data in advance, while other steps run.
+        It makes data in advance, while other steps run.
         """
         made = (node.site.first for node in root.members[:_ALIKE])
         used = (event for event in made if not self._in_pipeline(event))
@@ -190,12 +190,12 @@ class Diagnosis:
             root: The root.
             alike: What the same bug has made bad.
         """
-        run, step = self._run, self._step(root.event, ())
+        run, step = self._run, self._step(root.event)
         found = [name for one in alike for name in named_variables(run, self.dataflow, one)]
         members = (node.site.first for node in root.members[:_MEMBERS])
         kept = not found and changes_variable(run, self.dataflow, root.event)
         for event in members if kept else ():
-            if self._step(event, ()) == step:
+            if self._step(event) == step:
                 found += named_variables(run, self.dataflow, event)
             if found:
                 break
@@ -233,7 +233,7 @@ class Diagnosis:
         forward = self._differentiated(event)
         called = location_of(run, forward.stack_id) if forward else None
         location = called or ran
-        step = self._step(event, chain)
+        step = self._step(event)
         whose = _in_gradient(forward) if forward and called != ran else ""
         layer = (forward.layer if forward else None) or self._layers.of_event(event)
         input_layer = self._input_layer(event, layer)
@@ -274,11 +274,8 @@ class Diagnosis:
     def _layer(self, event: TensorEvent) -> Layer | None:
         return self._layers.of_event(event) or updated_layer(self._run, self.dataflow, event)
 
-    def _step(self, event: TensorEvent, chain: Sequence[Link]) -> int | None:
-        """Return the step of a tensor; of what data functions make, that in which it is used."""
-        events = (event, *(link.event for link in chain if link.is_bad))
-        steps = (step_of(self._run, self.dataflow, one) for one in events)
-        return next((step for step in steps if step is not None), None)
+    def _step(self, event: TensorEvent) -> int | None:
+        return step_of(self._run, self.dataflow, event)
 
     def _input_layer(self, event: TensorEvent, layer: Layer | None) -> Layer | None:
         """Return the layer whose result a tensor, or that whose gradient it is, is made of."""
