@@ -551,6 +551,24 @@ def slope_of_what_is_not_watched() -> Any:
     return t.gradient(loss, guess)
 
 
+@healthy
+def bounds_of_what_is_made_of_a_number() -> Any:
+    _, x, height = proposals()
+    square = c([0.5, 1.5, 0.1])
+    inside = (square + 0.5 < 1.5) & (tf.sqrt(1.25 - (square + 0.25)) > 0.5)
+    above = (x + 1.0 > 1.5) & (height < tf.math.log(x - 0.5))
+    return tf.where(inside, square, 0.0), tf.where(above, x, 0.0)
+
+
+@healthy
+def angles_of_what_has_one() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    acute = (tf.abs(x) <= 1.0) & (tf.acos(x) < 1.5)
+    negative = tf.logical_or(tf.square(x) > 1.0, tf.atanh(x) < 0.0)
+    far = (x > 1.0) & (tf.acosh(x) > 0.5)
+    return tf.where(acute, x, 0.0), tf.where(negative, 0.0, x), tf.where(far, x, 0.0)
+
+
 # ---- Sick ---------------------------------------------------------------------------------------
 
 
@@ -990,3 +1008,40 @@ def bound_of_something_else_with_the_same_offset() -> Any:
     offset = x[0] + 3.85
     good = (height * height + offset > 0.0) & (height < tf.math.log(x + offset))
     return tf.where(good, x, 0.0)
+
+
+@sick
+def bound_below_what_a_logarithm_takes() -> Any:
+    _, x, height = proposals()
+    return tf.where((x > -5.0) & (height < tf.math.log(x)), x, 0.0)
+
+
+@sick
+def bound_below_what_a_logarithm_takes_with_an_offset() -> Any:
+    _, x, height = proposals()
+    return tf.where((x + 1.0 > -5.0) & (height < tf.math.log(x - 0.5)), x, 0.0)
+
+
+@sick
+def another_number_than_that_divided_by() -> Any:
+    below = c([0.0, 2.0, -1.0])
+    return tf.where((below != 2.0) & (1.0 / below < 0.6), below, 0.0)
+
+
+@sick
+def circle_that_is_too_large() -> Any:
+    square = c([0.5, 1.5, 0.1])
+    inside = (square + 0.5 < 2.5) & (tf.sqrt(1.25 - (square + 0.25)) > 0.5)
+    return tf.where(inside, square, 0.0)
+
+
+@sick
+def angles_of_what_has_none() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    return tf.where((tf.abs(x) <= 2.0) & (tf.acos(x) < 1.5), x, 0.0)
+
+
+@sick
+def angles_of_what_is_not_negative() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    return tf.where((x > 0.0) & (tf.acosh(x) > 0.5), x, 0.0)

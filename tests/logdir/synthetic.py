@@ -78,7 +78,7 @@ _PLACES = list(bad_elements.numbers((3,), (1,)))
 EXECUTION = events.Execution(
     "Log", 1, GRAPHS[0], [1], [2], _MODE, [_HEALTH],
     events.CodeLocation("host", ["frame"]).encode(), [1], 1, 1, "failed", [1.0], [2.0],
-    [_HEALTH], [1.0], [2.0], 1, _PLACES, _PLACES,
+    [_HEALTH], [1.0], [2.0], 1, _PLACES, _PLACES, [1.0, 2.0],
 )  # fmt: skip
 TRACE = events.GraphExecutionTrace(
     GRAPHS[0], "op", 1, _MODE, _HEALTH, "/device:CPU:0", 1, 2, _BITS, _BITS, _PLACES

@@ -101,6 +101,8 @@ class Execution:
         inputs: Summary of each input in the order of `input_tensor_ids`, with extremes; None for
             one that is not floating.  Empty where they were not recorded: this project's writer
             does it in its adaptive mode, for an execution with a bad output.
+        compared: Of an op that compares, each input that is one number; None for others.  Empty
+            where no input is.
         layer: The innermost layer in whose call it ran, where that is recorded.
         unreadable: Why its record cannot be read; only what the index knows is there then: no
             tensors and no time.
@@ -124,6 +126,7 @@ class Execution:
     serial: int | None = None
     error: str | None = None
     inputs: tuple[TensorSummary | None, ...] = ()
+    compared: tuple[float | None, ...] = ()
     layer: Layer | None = None
     unreadable: str | None = None
 

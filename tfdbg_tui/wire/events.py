@@ -304,6 +304,8 @@ class Execution(Message):
     # numbers of each, see `bad_elements`.
     bad_elements: list[float] = pb(1009, FieldType.DOUBLES)
     input_bad_elements: list[float] = pb(1010, FieldType.DOUBLES)
+    # Extension: of an op that compares, each input that is one number; NaN for others.
+    compared: list[float] = pb(1011, FieldType.DOUBLES)
 
 
 @dataclass(slots=True)

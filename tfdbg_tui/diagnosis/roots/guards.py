@@ -25,17 +25,33 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
+    from tfdbg_tui.logdir import TensorSummary
 
 _FOLLOWED = 100  # answers that come of one comparison, bad tensors before it
 _TERMS = 200  # tensors that one is computed from
-_BAD_BELOW = {"Log": 0, "Log1p": 0, "Pow": 0, "Rsqrt": 0, "Sqrt": 0, "Xlogy": 1, "Xlog1py": 1}
+_BAD_BELOW = {
+    "Acosh": 0,
+    "Log": 0,
+    "Log1p": 0,
+    "Pow": 0,
+    "Rsqrt": 0,
+    "Sqrt": 0,
+    "Xlogy": 1,
+    "Xlog1py": 1,
+}
 """Ops that are not defined below a number, and which of their inputs is meant."""
 
-_EDGES = {"Log1p": -1.0, "Xlog1py": -1.0}
+_EDGES = {"Acosh": 1.0, "Log1p": -1.0, "Xlog1py": -1.0}
 """That number, where it is not 0."""
 
 _BAD_AT_ZERO = {**dict.fromkeys(DIVISIONS - {"Reciprocal"}, 1), "Reciprocal": 0}
 """Ops that are not defined at 0, and which of their inputs is meant."""
+
+_BAD_BEYOND_ONE = frozenset({"Acos", "Asin", "Atanh"})
+"""Ops that are not defined for numbers whose magnitude is larger than 1."""
+
+_ROUNDING = 1e-5
+"""Numbers that differ by so much of the largest may be the same but for rounding."""
 
 _KEEP_ORDER = frozenset({"Add", "AddN", "AddV2", "BiasAdd", "Cast", "Identity", "Sub"})
 _LARGER = frozenset({"Greater", "GreaterEqual"})
@@ -160,25 +176,63 @@ class Guards:
 
         Of where exactly the bound is, often nothing is on record.
         """
+        if maker.op_type in _BAD_BEYOND_ONE:
+            return self._excludes_beyond_one(guard, maker, answer=answer)
         slot = {**_BAD_BELOW, **_BAD_AT_ZERO}.get(maker.op_type or "")
         taken = self._input(maker, slot)
         if taken is None:
             return False
         at_zero = maker.op_type in _BAD_AT_ZERO
         compared = [self._input(guard, 0), self._input(guard, 1)]
-        if at_zero and guard.op_type in ("Equal", "NotEqual"):
-            found = [_tensor(node) for node in compared if node is not None]
-            return _tensor(taken) in found and answer is (guard.op_type == "Equal")
-        if guard.op_type not in _LARGER | _SMALLER:
-            return False
-        for number, (node, bound) in enumerate((compared, compared[::-1])):
-            # a > b is false where a is small, and where b is large.
-            false_if_small = (guard.op_type in _LARGER) is (number == 0)
-            small = false_if_small is not answer
-            if node is not None and self._changes_alike(node, taken, at_zero, alike=small):
-                edge = _EDGES.get(maker.op_type or "", 0.0)
-                return _tensor(node) != _tensor(taken) or not self._is_below(bound, edge)
+        for slot, node in enumerate(compared):
+            if node is None:
+                continue
+            if at_zero and guard.op_type in ("Equal", "NotEqual"):
+                number = self._number(guard, 1 - slot, smallest=True)
+                if _tensor(node) == _tensor(taken) and number in (None, 0.0):
+                    return answer is (guard.op_type == "Equal")
+            elif guard.op_type in _LARGER | _SMALLER:
+                # a > b is false where a is small, and where b is large.
+                small = ((guard.op_type in _LARGER) is (slot == 0)) is not answer
+                if self._changes_alike(node, taken, at_zero, alike=small):
+                    number = self._number(guard, 1 - slot, smallest=small)
+                    return number is None or self._is_bound(number, node, taken, maker, alike=small)
         return False
+
+    def _excludes_beyond_one(self, guard: Node, maker: Node, *, answer: bool) -> bool:
+        """Whether a comparison of a magnitude, or a square, answers so where that is beyond 1."""
+        taken = self._input(maker, 0)
+        for slot in (0, 1):
+            node = self._input(guard, slot)
+            if node is None or node.op_type not in ("Abs", "Square") or taken is None:
+                continue
+            of = self._input(node, 0)
+            number = self._number(guard, 1 - slot, smallest=False)
+            # a < b is false where a is large, and where b is small.
+            false_if_large = (guard.op_type in _SMALLER) is (slot == 0)
+            if of is not None and _tensor(of) == _tensor(taken) and number is not None:
+                is_ordered = guard.op_type in _LARGER | _SMALLER
+                return is_ordered and number <= 1.0 and false_if_large is not answer
+        return False
+
+    def _is_bound(
+        self, number: float, node: Node, taken: Node, maker: Node, *, alike: bool
+    ) -> bool:
+        """Whether what a maker is not defined for is all on one side of a number, or may be.
+
+        Args:
+            number: What another tensor is compared with.
+            node: The tensor.
+            taken: What the maker took.
+            maker: The op that took it.
+            alike: Whether the two change in the same direction.
+        """
+        apart = self._apart(node, taken, maker, alike=alike)
+        if apart is None:
+            return True
+        doubt = _ROUNDING * (abs(number) + abs(apart)) if apart else 0.0
+        edge = _EDGES.get(maker.op_type or "", 0.0)
+        return (number if alike else -number) - apart >= edge - doubt
 
     def _inputs(self, node: Node) -> tuple[Node, ...]:
         """Return what a node was computed from, also tensors that Python gave to an eager op."""
@@ -198,10 +252,61 @@ class Guards:
         inputs = self._inputs(node)
         return next((n for n in inputs if n.input_slot == slot), None)
 
-    def _is_below(self, bound: Node | None, edge: float) -> bool:
-        """Whether a bound is on record, and leaves numbers over that are not defined."""
-        summary = self.summaries(bound.event) if bound is not None and bound.event else None
-        return summary is not None and summary.minimum is not None and summary.minimum < edge
+    def _number(self, guard: Node, slot: int, *, smallest: bool) -> float | None:
+        """Return an extreme of an input of a comparison; None if it is not known."""
+        if guard.graph_id is None and guard.event is not None:
+            compared = self.dataflow.timeline.execution(guard.event.index).compared
+            if slot < len(compared) and compared[slot] is not None:
+                return compared[slot]
+        given = self._input(guard, slot)
+        summary = self._summary(given) if given is not None else None
+        if summary is None:
+            return None
+        return summary.minimum if smallest else summary.maximum
+
+    def _apart(self, node: Node, taken: Node, maker: Node, *, alike: bool) -> float | None:
+        """Return by how much what is compared is larger than what a maker took, or its negative.
+
+        The two differ only by constants, and by their signs: see `_changes_alike`.  So their
+        extremes tell by how much.
+
+        Args:
+            node: What is compared.
+            taken: What the maker took.
+            maker: The op that took it.
+            alike: Whether the two change in the same direction, so that they are of one sign.
+
+        Returns:
+            None where it is not known, or not the same everywhere.
+        """
+        if _tensor(node) == _tensor(taken):
+            return 0.0
+        ends, others = self._ends(self._summary(node)), self._ends(self._given(taken, maker))
+        if ends is None or others is None:
+            return None
+        (low, high), (least, most) = ends if alike else (-ends[1], -ends[0]), others
+        size = max(abs(end) for end in (low, high, least, most)) * _ROUNDING
+        apart = low - least
+        if abs(apart - (high - most)) > size:
+            return None
+        return apart if abs(apart) > size else 0.0
+
+    def _summary(self, node: Node) -> TensorSummary | None:
+        return self.summaries(node.event) if node.event is not None else None
+
+    def _given(self, taken: Node, maker: Node) -> TensorSummary | None:
+        """Return what is on record of a tensor that an op took: its own record may tell."""
+        found = self._summary(taken)
+        if found is None and maker.event is not None and maker.graph_id is None:
+            producers = self.dataflow.producers(maker.event)
+            found = next((p.given for p in producers if p.input_slot == taken.input_slot), None)
+        return found
+
+    @staticmethod
+    def _ends(summary: TensorSummary | None) -> tuple[float, float] | None:
+        if summary is None or summary.minimum is None or summary.maximum is None:
+            return None
+        return summary.minimum, summary.maximum
 
     def _changes_alike(self, node: Node, taken: Node, at_zero: bool, *, alike: bool) -> bool:
         """Whether two tensors change in the same direction, or the opposite one.

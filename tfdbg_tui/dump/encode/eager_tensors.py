@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump.encode import summaries, traces
 from tfdbg_tui.dump.encode.executions import EagerValues
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
-from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
+from tfdbg_tui.dump.tensorflow import devices, executors, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import (
     datatype_enum,
     elements,
@@ -34,9 +34,18 @@ _MINIMUM_HEAD, _MAXIMUM_HEAD = (
     events.Execution.field(name, [0.0])[:-8] for name in ("minima", "maxima")
 )
 _EXTREMES_OF_ONE = struct.Struct(f"<{len(_MINIMUM_HEAD)}sd{len(_MAXIMUM_HEAD)}sd")
+_COMPARED_HEAD = events.Execution.field("compared", [0.0, 0.0])[:-16]
+_COMPARED = struct.Struct(f"<{len(_COMPARED_HEAD)}s2d")
 _VECTOR_HEADS = {
     mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
 }
+
+_COMPARES = frozenset(
+    spelt
+    for name in ("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual")
+    for spelt in (name, name.encode())
+)
+"""Ops that compare numbers; TensorFlow's slower paths name ops in bytes."""
 
 _MAX_KEPT = 4096
 """Of so many sizes what is recorded of a tensor is kept that is healthy, or all NaN."""
@@ -97,6 +106,8 @@ class EagerTensors:
         """
         if not self._watches_health:
             return EagerValues(self._mode, b"".join([self._plain(op_type, t) for t in outputs]))
+        if op_type in _COMPARES:
+            return self._compared(inputs)
         if measured and len(outputs) == 1:
             healthy = self._measured(op_type, outputs[0])
             if healthy is not None:
@@ -167,6 +178,26 @@ class EagerTensors:
         shape = tuple(tensor.shape)
         vector = summaries.shape_vector(-1, number, shape, int(num_elements(tensor)))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
+
+    def _compared(self, inputs: Sequence[Any]) -> EagerValues:
+        """Return what to record of an op that compares: the bounds that Python gave it."""
+        if executors.is_async():
+            return self._ignored
+        one, other = map(self._number, inputs)
+        if one != one and other != other:
+            return self._ignored
+        details = _COMPARED.pack(_COMPARED_HEAD, one, other)
+        return EagerValues(self._mode, _NO_PROTO, details)
+
+    def _number(self, tensor: Any) -> float:
+        """Return the one element of a tensor; NaN where it has more, or is not at hand."""
+        number = datatype_enum(tensor)
+        if number not in summaries.WATCHED:
+            return math.nan
+        if self._accelerated and self._on_accelerator(tensor, number):
+            return math.nan
+        array = elements(tensor)
+        return float(array.item()) if array.size == 1 and array.dtype.kind != "c" else math.nan
 
     def _measured(self, op_type: str, tensor: Any) -> EagerValues | None:
         """Return what to record of a tensor that its extremes show to be healthy, in half the time.

@@ -315,6 +315,7 @@ class Executions(EventList[Execution]):
             serial=record.serial,
             error=record.error or None,
             inputs=inputs_by_slot(record),
+            compared=tuple(None if math.isnan(one) else one for one in record.compared),
             layer=definitions.layers.get(record.layer or 0),
         )
 

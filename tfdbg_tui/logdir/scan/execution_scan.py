@@ -54,6 +54,7 @@ _INPUT_MAXIMA = Execution.tag("input_maxima")
 _LAYER = Execution.tag("layer")
 _BAD_ELEMENTS = Execution.tag("bad_elements")
 _INPUT_BAD_ELEMENTS = Execution.tag("input_bad_elements")
+_COMPARED = Execution.tag("compared")
 
 
 class ScannedExecutions:
@@ -201,6 +202,7 @@ class ExecutionScan:
         layer = _layers(chunk, cursor)
         cursor.optional_bytes(_BAD_ELEMENTS)
         cursor.optional_bytes(_INPUT_BAD_ELEMENTS)
+        cursor.optional_bytes(_COMPARED)
         cursor.ok &= (mode < _MAX_MODE) & (layer < _MAX_LAYER)
         return _Fields(
             cursor.ends(),
