@@ -219,6 +219,7 @@ def execution_records(draw: st.DrawFn) -> bytes:
         error=draw(st.sampled_from(["", "", "failed"])),
         minima=draw(st.sampled_from([[], [1.0, float("nan")]])),
         maxima=draw(st.sampled_from([[], [2.0]])),
+        compared=draw(st.sampled_from([[], [1.0, float("nan")]])),
         input_tensor_protos=[draw(protos(4, -1.0)) for _ in range(draw(st.integers(0, 2)))],
         input_minima=draw(st.sampled_from([[], [1.0, float("nan")]])),
         input_maxima=draw(st.sampled_from([[], [2.0]])),

@@ -39,6 +39,7 @@ class Half(tf.Module):  # type: ignore[name-defined]
 def program() -> None:
     Half()(tf.constant(1.0))
     tf.math.log(tf.constant([1.0, 0.0])) * 2.0
+    tf.greater(tf.constant([1.0, 2.0]), 1.5)
     quotients(tf.constant([1.0, 2.0]), 3)
     with pytest.raises(tf.errors.InvalidArgumentError):
         refused(tf.constant([-1.0, 2.0]))
