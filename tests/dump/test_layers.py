@@ -17,6 +17,7 @@ from tensorflow.python.ops.resource_variable_ops import ResourceVariable  # noqa
 import tfdbg_tui  # noqa: E402
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -279,7 +280,7 @@ def functional() -> Any:
     """Returns a model with operations that are no layers, one of which two lines put into it."""
     given = keras.Input((2,))
     hidden = keras.layers.Dense(2, name="hidden")(given)  # BUILT
-    shared = keras.layers.Activation("tanh", name="shared")
+    shared = keras.layers.Activation("tanh", name="shared")  # BUILT
     made = shared(keras.ops.log(hidden))  # BUILT
     return keras.Model(given, shared(ratio(made, hidden)))
 
@@ -306,8 +307,8 @@ def test_operations_of_a_functional_model_are_told_where_they_are_built(tmp_path
         told[frames[-1].function].add(frames[-1].line)
     assert told["ratio (builds true_divide)"] == {built[0]}
     assert told["functional (builds hidden)"] == {built[1]}
-    assert told["functional (builds log)"] == {built[2]}
-    assert "functional (builds shared)" not in told
+    assert told["functional (builds shared)"] == {built[2]}  # Two lines put it into the model.
+    assert told["functional (builds log)"] == {built[3]}
     names = {layer.path.partition("/")[2] for layer in run.layers}
     assert names == {"", "hidden", "log", "shared", "true_divide"}
 
@@ -322,6 +323,52 @@ def test_operations_that_are_in_no_model_are_no_layers(tmp_path: Path) -> None:
     run = dumped(tmp_path, program)
     assert types_of_executions(run) == {"": ["Sin", "Sin"]}
     assert not run.layers
+
+
+class Named(keras.layers.Activation):  # type: ignore[name-defined]
+    def __init__(self, name: str) -> None:
+        super().__init__("tanh", name=name)
+
+
+def added() -> Any:
+    """Returns a model that Keras builds anew whenever a layer is added."""
+    model = keras.Sequential([keras.Input((2,))])
+    model.add(keras.layers.Dense(2, name="first"))  # BUILT
+    model.add(Named("second"))  # BUILT
+    model.add(keras.layers.Dense(2, name="third"))  # BUILT
+    return model
+
+
+def listed() -> Any:
+    """Returns a model that Keras builds when it is called."""
+    return keras.Sequential(
+        [
+            keras.layers.Dense(2, name="first"),  # BUILT
+            Named("second"),  # BUILT
+            keras.layers.Dense(2, name="third"),  # BUILT
+        ]
+    )
+
+
+@pytest.mark.parametrize("make", [added, listed])
+def test_layers_of_a_sequential_model_are_told_where_they_are_made(
+    tmp_path: Path, make: Callable[[], Any]
+) -> None:
+    def program() -> None:
+        model = make()
+        model.compile("sgd", "mse", jit_compile=False)
+        model.fit(tf.ones([4, 2]), tf.ones([4, 2]), batch_size=2, verbose=0)
+
+    run = dumped(tmp_path, program)
+    source, first = inspect.getsourcelines(make)
+    built = [first + number for number, line in enumerate(source) if "# BUILT" in line]
+    told = defaultdict(set)
+    for graph in run.graphs.values():
+        for op in graph.ops.values():
+            if op.layer is not None:
+                frames = [f for f in run.stack(op.stack_id) if f.path == __file__]
+                told[op.layer.path.rpartition("/")[2]].add(frames[-1].line)
+    assert [told[name] for name in ("first", "second", "third")] == [{line} for line in built]
 
 
 class Doubled(keras.layers.Layer):  # type: ignore[name-defined]
