@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tfdbg_tui.wire.events import BUILDS
+
 
 def open_reader(root: str) -> Any:
     from tensorflow.python.debug.lib import debug_events_reader
@@ -88,7 +90,8 @@ def creations(reader: Any) -> Counter[tuple[Any, ...]]:
             host, frames = reader.read_graph_op_creation_stack_trace(op)
             assert host
             user = tuple((f[0], f[1], f[2]) for f in frames if "site-packages" not in f[0])
-            user = tuple(f for f in user if "tfdbg_tui" not in f[0])[-1:]
+            # A line that makes a layer is none of TensorFlow's frames.
+            user = tuple(f for f in user if "tfdbg_tui" not in f[0] and BUILDS not in f[2])[-1:]
             inputs = tuple(general(name) for name in op.input_names or ())
             kind = _stateless(op.op_type)
             key = (general(graph.name), general(op.op_name), kind, op.num_outputs)
