@@ -210,7 +210,7 @@ class FunctionBody:
         self._arguments: dict[str, str] = dict(
             zip(arguments, (a.name for a in signature.input_arg), strict=True)
         )
-        self._nodes = {op.name: node for op, node in zip(ops, definition.node_def, strict=True)}
+        self._nodes = _nodes_of(ops, definition)
         self._outputs: dict[str, list[str]] = {}  # a node may have thousands, each asked for
         self._computed = computed.nodes
         self._used_arguments = {arguments[number] for number in computed.arguments}
@@ -268,6 +268,19 @@ class FunctionBody:
         """Return the name of the node of an op of the graph, or that of an added op."""
         node = self._nodes.get(op_name)
         return str(node.name) if node is not None else op_name
+
+
+def _nodes_of(ops: Iterable[Any], definition: Any) -> dict[str, Any]:
+    """Return the node of each op by its name.
+
+    Nodes are in the order of the ops, unless TensorFlow has sorted them, as of a function that was
+    frozen; they have the names of the ops, unless one is that of an argument.
+    """
+    names, nodes = [op.name for op in ops], list(definition.node_def)
+    by_name = {node.name: node for node in nodes}
+    if len(names) == len(nodes) and by_name.keys() == set(names):
+        return {name: by_name[name] for name in names}
+    return dict(zip(names, nodes, strict=True))
 
 
 def _replaced(reference: str, own: dict[str, str]) -> str:
