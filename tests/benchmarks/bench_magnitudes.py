@@ -15,7 +15,8 @@ rounds, with the lowest and the highest.
 
 With `--asks`, what it costs that graphs ask whether a step is measured: so many blocks of late
 steps, of which none is, take turns with those of a dump with `magnitudes_every=0`.  Told are the
-medians of the lower quartiles of their steps, and the mean difference with its standard error.
+medians of a step, and of the differences the mean with its standard error, and the median.  Blocks
+take seconds: how often the writer's thread wakes up in them must not matter.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ UP_TO = 200
 LATER = 12
 NEAR = 8
 LATE = 1001
-"""Blocks of late steps begin here, after one that is measured, and end before the next."""
-MAX_BLOCK = 60
+"""Blocks of late steps begin here; those that are measured are left out."""
+BLOCK_SECONDS = 2
 
 
 class Round(NamedTuple):
@@ -114,9 +115,15 @@ def early(step: Callable[[], object], plain: float, root: str) -> Round:
 
 def late(step: Callable[[], object], count: int, root: str, **options: Any) -> float:
     """Return the milliseconds of a late step of a new dump, of which none is measured."""
+    from tfdbg_tui.dump.observe.magnitudes import EVERY
+
+    numbers = [n for n in range(LATE, LATE + 2 * count) if n % EVERY][:count]
     with dumping(root, **options) as writer:
         times(step, range(3), writer)  # The dump's first step is traced in.
-        return statistics.quantiles(times(step, range(LATE, LATE + count), writer), n=4)[0]
+        begin = time.process_time()
+        times(step, numbers)
+        writer.flush()
+        return (time.process_time() - begin) * 1e3 / count
 
 
 def measure(name: str, rounds: int, asks: int, *, bad: bool) -> dict[str, Any]:
@@ -126,9 +133,9 @@ def measure(name: str, rounds: int, asks: int, *, bad: bool) -> dict[str, Any]:
     program = bench_dump.PROGRAMS[name]
     tf.zeros([1]).numpy()  # TensorFlow has started.
     step = program.make(bad)
-    count = min(program.steps, MAX_BLOCK)
     times(step, range(3))
-    plain = statistics.median(times(step, range(count)))
+    plain = statistics.median(times(step, range(program.steps)))
+    count = max(program.steps, round(BLOCK_SECONDS * 1e3 / plain))
     with tempfile.TemporaryDirectory() as root:
         if not asks:
             return {"plain": plain, "rounds": [early(step, plain, root) for _ in range(rounds)]}
@@ -155,7 +162,8 @@ def row(result: dict[str, Any]) -> list[str]:
         more = [b - a for a, b in result["blocks"]]
         error = statistics.stdev(more) / len(more) ** 0.5
         medians = (f"{statistics.median(some):.3g}" for some in (without, asking))
-        return [plain, *medians, f"{statistics.mean(more):.2f} ± {error:.2f}"]
+        told = f"{statistics.mean(more):.2f} ± {error:.2f}; {statistics.median(more):.2f}"
+        return [plain, *medians, told]
     first, later, part, seconds = zip(*result["rounds"], strict=True)
     one_in_100 = f"{statistics.median(later) / 100:.1%}"
     total = f"{statistics.median(seconds):.2f}"
