@@ -10,8 +10,6 @@ they run in each iteration.
 
 from __future__ import annotations
 
-import itertools
-import re
 import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +19,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode.causes import Measured
 from tfdbg_tui.dump.observe import (
+    failed_runs,
     instrument,
     magnitudes,
     observed,
@@ -45,34 +44,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.session_callables import Wanted
 
-_EXPECTED_ERRORS = (
-    tf.errors.OutOfRangeError,
-    tf.errors.CancelledError,
-    tf.errors.FailedPreconditionError,
-)
-"""What a session raises at the end of its data, when it is closed, before it is initialised."""
-
-_REPEATABLE = frozenset(
-    (
-        *("Assert", "CheckNumerics", "CheckNumericsV2"),
-        *("ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"),
-    )
-)
-"""Ops with a state that give the same again, where nothing has been assigned."""
-
 _TOO_SMALL = (
     "TensorFlow does not optimize so small a graph, and would do so with the ops that record, and"
     " choose by device which implementation of a function runs"
 )
-
-_NAMED_OPS = re.compile(r"\[\[(?:\{\{node )?([^{}\[\]]+)")
-"""The ops that TensorFlow's message names: one of a function, and those that called each other.
-
-What a loop or a branch calls has the name of that before its own.
-"""
-
-_NAMED_FEED = re.compile(r"\{\{node _arg_(.+)_\d+_(\d+)\}\}")
-"""The op of a fed tensor, in the name of the op that takes its value, and its number among all."""
 
 _NAMED_FETCHES = 3
 """So many fetches are named in the name of a run."""
@@ -185,7 +160,7 @@ class SessionPlans:
             if is_small and graph_state.state_of(graph).calls_chosen:
                 self.skip_once(graph, "what Session.run runs", _TOO_SMALL)
                 return None
-            fed = frozenset(tensor.name for tensor in _fed(wanted))
+            fed = frozenset(tensor.name for tensor in wanted.fed)
             doubtful = self._are_shapes_doubtful(graph, state, wanted)
             items = *wanted.targets, *wanted.fetches, *wanted.sources
             key = tuple(item.name for item in items), fed, doubtful
@@ -227,15 +202,15 @@ class SessionPlans:
         Returns:
             None where an op may give something else than it gave then.
         """
-        if not isinstance(error, tf.errors.OpError) or isinstance(error, _EXPECTED_ERRORS):
+        if not isinstance(error, tf.errors.OpError) or failed_runs.is_expected(error):
             return None
         graph = session.graph
         with self._lock:
-            fed = frozenset(tensor.name for tensor in _fed(wanted))
+            fed = frozenset(tensor.name for tensor in wanted.fed)
             reached = _reached(self._state(graph), wanted.ops, fed)
         ops = [recorded.op for recorded in reached]
-        others, loop = _others(error, wanted, ops)
-        if others is None or not all(map(_is_repeatable, others)):
+        others, loop = failed_runs.computed_before(error, wanted, ops)
+        if others is None or not all(map(failed_runs.is_repeatable, others)):
             return None
         again = self.plan(session, replace(wanted, targets=others, fetches=(), sources=()))
         if loop and again is not None:
@@ -265,7 +240,7 @@ class SessionPlans:
             run: The run, at its end.
             error: What was raised.
         """
-        if not isinstance(error, _EXPECTED_ERRORS) and not _cannot_be_fetched(run, error):
+        if not (failed_runs.is_expected(error) or _cannot_be_fetched(run, error)):
             what = f"what {run.plan.name} computed before it failed"
             reason = f"{type(error).__name__} stopped the ops that record, too"
             self.skip_once(graph, what, reason)
@@ -301,7 +276,7 @@ class SessionPlans:
 
     def _are_shapes_doubtful(self, graph: Any, state: _GraphState, wanted: Wanted) -> bool:
         """Whether tensors may have other shapes than known: also where a shape itself is fed."""
-        computed = any(not tensor.op.type.startswith("Placeholder") for tensor in _fed(wanted))
+        computed = any(not tensor.op.type.startswith("Placeholder") for tensor in wanted.fed)
         doubtful = state.changes_shapes or self._graphs.are_shapes_doubtful(graph)
         return computed or not wanted.fits or doubtful
 
@@ -404,10 +379,6 @@ class SessionPlans:
         return name
 
 
-def _fed(wanted: Wanted) -> list[Any]:
-    return [reference.deref() for reference in wanted.feeds]
-
-
 def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> list[RecordedOp]:
     """Return the ops that run, in order of creation."""
     names: set[str] = set()
@@ -427,74 +398,6 @@ def _cannot_be_fetched(run: SessionRun, error: BaseException) -> bool:
     order = run.call.order
     has_ended = order is not None and order.is_complete() and getattr(error, "op", None) is None
     return has_ended and not all(t.dtype.is_numpy_compatible for t in run.plan.fetches)
-
-
-def _others(
-    error: tf.errors.OpError, wanted: Wanted, ops: Sequence[Any]
-) -> tuple[list[Any] | None, list[Any]]:
-    """Return those of the ops of a run that failed that had all they need.
-
-    Args:
-        error: What was raised.
-        wanted: What the program wanted.
-        ops: The ops that had to run for it, in order of creation.
-
-    Returns:
-        Those that can be computed again, None where nothing tells which op has raised; and those
-        of the v1 loop in which it has.
-    """
-    if not wanted.are_values:
-        return [], []  # It was raised before any op ran.
-    failed = error.op or _refused(error.message, _fed(wanted)) or _called(error.message, ops)
-    if failed is None:
-        return None, []
-    flow = ControlFlow(ops)
-    outermost = flow.position(failed).loops[:1]
-    together = [op for op in ops if outermost and flow.position(op).loops[:1] == outermost]
-    in_loop = {op.name for op in together}
-    before = _without_what_needs({failed.name}, together)
-    return _without_what_needs({failed.name, *in_loop}, ops), before
-
-
-def _refused(message: str, fed: Sequence[Any]) -> Any:
-    """Return the op of the fed tensor that cannot take its value; None if another op has raised."""
-    named = _NAMED_FEED.search(message)
-    if named is None or int(named[2]) >= len(fed):
-        return None
-    op = fed[int(named[2])].op
-    return op if op.name == named[1] else None
-
-
-def _called(message: str, ops: Iterable[Any]) -> Any:
-    """Return which of some ops called the function in which an op raised; None if it is not told.
-
-    What the function computed before is recorded like that of any function.
-    """
-    named = {op.name: op for op in ops}
-    for name in _NAMED_OPS.findall(message):
-        scopes = itertools.accumulate(name.split("/"), "{}/{}".format)
-        callers = [named[scope] for scope in scopes if scope in named]
-        if callers:
-            return callers[-1]
-    return None
-
-
-def _without_what_needs(failed: Iterable[str], ops: Iterable[Any]) -> list[Any]:
-    """Return those of some ops, in order of creation, that do not wait for some of them."""
-    after, others = set(failed), []
-    for op in ops:
-        before = [*(tensor.op for tensor in op.inputs), *op.control_inputs]
-        if op.name in after or any(other.name in after for other in before):
-            after.add(op.name)
-        else:
-            others.append(op)
-    return others
-
-
-def _is_repeatable(op: Any) -> bool:
-    """Whether an op gives the same again, and leaves everything as it is."""
-    stateful = graph_ops.is_stateful(op) and op.type not in _REPEATABLE
-    return not stateful and not references.writes(op)
 
 
 def _is_computed(tensor: Any, fed: frozenset[str]) -> bool:

@@ -40,6 +40,11 @@ class Wanted:
     are_values: bool = True
 
     @property
+    def fed(self) -> list[Any]:
+        """The tensors that it gives values for."""
+        return [reference.deref() for reference in self.feeds]
+
+    @property
     def ops(self) -> list[Any]:
         """The ops that have to run for it."""
         return [*self.targets, *self.sources, *(tensor.op for tensor in self.fetches)]
