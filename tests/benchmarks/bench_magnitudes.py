@@ -50,19 +50,17 @@ BLOCK_SECONDS = 2
 
 
 class Round(NamedTuple):
-    """What was measured in one round, in parts of a step without a dump but for `seconds`.
+    """What was measured in one round, in steps without a dump.
 
     Attributes:
         first: What steps 1 and 2 cost more.
         later: What a later one costs more.
-        part: What all cost more, of 200 steps.
-        seconds: The same.
+        total: What all up to step 200 cost more.
     """
 
     first: float
     later: float
-    part: float
-    seconds: float
+    total: float
 
 
 @contextlib.contextmanager
@@ -108,9 +106,8 @@ def early(step: Callable[[], object], plain: float, root: str) -> Round:
         others = [found[other] for other in near if other not in measured]
         more[number] = found[number] - statistics.median(others)
     later = statistics.median(cost for number, cost in more.items() if number >= LATER)
-    total = sum(more.values())
     first = statistics.mean((more[1], more[2]))
-    return Round(first / plain, later / plain, total / plain / UP_TO, total / 1e3)
+    return Round(first / plain, later / plain, sum(more.values()) / plain)
 
 
 def late(step: Callable[[], object], count: int, root: str, **options: Any) -> float:
@@ -164,16 +161,13 @@ def row(result: dict[str, Any]) -> list[str]:
         medians = (f"{statistics.median(some):.3g}" for some in (without, asking))
         told = f"{statistics.mean(more):.2f} ± {error:.2f}; {statistics.median(more):.2f}"
         return [plain, *medians, told]
-    first, later, part, seconds = zip(*result["rounds"], strict=True)
-    one_in_100 = f"{statistics.median(later) / 100:.1%}"
-    total = f"{statistics.median(seconds):.2f}"
+    first, later, total = zip(*result["rounds"], strict=True)
+    seconds = statistics.median(total) * result["plain"] / 1e3
     return [
         plain,
-        spread(later, ".2f"),
-        spread(first, ".2f"),
-        one_in_100,
-        total,
-        spread(part, ".1%"),
+        *(spread(later, ".2f"), spread(first, ".2f")),
+        *(f"{statistics.median(later) / 100:.1%}", f"{seconds:.2f}"),
+        spread([steps / UP_TO for steps in total], ".1%"),
     ]
 
 
