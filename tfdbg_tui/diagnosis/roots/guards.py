@@ -184,18 +184,18 @@ class Guards:
             return False
         at_zero = maker.op_type in _BAD_AT_ZERO
         compared = [self._input(guard, 0), self._input(guard, 1)]
-        for slot, node in enumerate(compared):
+        for side, node in enumerate(compared):
             if node is None:
                 continue
             if at_zero and guard.op_type in ("Equal", "NotEqual"):
-                number = self._number(guard, 1 - slot, smallest=True)
+                number = self._number(guard, 1 - side, smallest=True)
                 if _tensor(node) == _tensor(taken) and number in (None, 0.0):
                     return answer is (guard.op_type == "Equal")
             elif guard.op_type in _LARGER | _SMALLER:
                 # a > b is false where a is small, and where b is large.
-                small = ((guard.op_type in _LARGER) is (slot == 0)) is not answer
+                small = ((guard.op_type in _LARGER) is (side == 0)) is not answer
                 if self._changes_alike(node, taken, at_zero, alike=small):
-                    number = self._number(guard, 1 - slot, smallest=small)
+                    number = self._number(guard, 1 - side, smallest=small)
                     return number is None or self._is_bound(number, node, taken, maker, alike=small)
         return False
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump.encode import summaries, traces
 from tfdbg_tui.dump.encode.executions import EagerValues
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
-from tfdbg_tui.dump.tensorflow import devices, executors, own, tensor_ops
+from tfdbg_tui.dump.tensorflow import devices, executors, op_types, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import (
     datatype_enum,
     elements,
@@ -40,12 +40,8 @@ _VECTOR_HEADS = {
     mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
 }
 
-_COMPARES = frozenset(
-    spelt
-    for name in ("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual")
-    for spelt in (name, name.encode())
-)
-"""Ops that compare numbers; TensorFlow's slower paths name ops in bytes."""
+_COMPARES = op_types.in_both(("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"))
+"""Ops that compare numbers."""
 
 _MAX_KEPT = 4096
 """Of so many sizes what is recorded of a tensor is kept that is healthy, or all NaN."""
@@ -165,7 +161,7 @@ class EagerTensors:
         return events.Execution.field("tensor_protos", [self._whole(tensor)])
 
     def _is_recorded(self, op_type: str, dtype: Any) -> bool:
-        if self._filtered and not self._options.keeps(_text(op_type), dtype):
+        if self._filtered and not self._options.keeps(op_types.text(op_type), dtype):
             return False
         if self._mode is TensorDebugMode.SHAPE:
             return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
@@ -184,7 +180,7 @@ class EagerTensors:
         if executors.is_async():
             return self._ignored
         one, other = map(self._number, inputs)
-        if one != one and other != other:
+        if math.isnan(one) and math.isnan(other):
             return self._ignored
         details = _COMPARED.pack(_COMPARED_HEAD, one, other)
         return EagerValues(self._mode, _NO_PROTO, details)
@@ -204,7 +200,7 @@ class EagerTensors:
 
         None where it may be bad, or there is more to record.
         """
-        is_asked = self._filtered and not self._options.keeps(_text(op_type), tensor.dtype)
+        is_asked = self._filtered and not self._options.keeps(op_types.text(op_type), tensor.dtype)
         if is_asked or self._is_full or self._accelerated:
             return None
         if datatype_enum(tensor) not in summaries.WATCHED:
@@ -227,7 +223,7 @@ class EagerTensors:
         number = datatype_enum(tensor)
         if number not in summaries.WATCHED:
             return self._ignored
-        if self._filtered and not self._options.keeps(_text(op_type), tensor.dtype):
+        if self._filtered and not self._options.keeps(op_types.text(op_type), tensor.dtype):
             return self._ignored
         if self._accelerated and self._on_accelerator(tensor, number):
             return None
@@ -449,8 +445,3 @@ def _extensions(
     minima = [counts.minimum for counts in counted]
     maxima = [counts.maximum for counts in counted]
     return minima, maxima, [number for counts in counted for number in counts.places]
-
-
-def _text(op_type: Any) -> str:
-    """Return an op type in str: TensorFlow's slower paths name ops in bytes."""
-    return op_type.decode() if isinstance(op_type, bytes) else str(op_type)

@@ -16,7 +16,7 @@ from tfdbg_tui.dump.observe import skipped_ops
 from tfdbg_tui.dump.observe.calls import Call, Moment
 from tfdbg_tui.dump.observe.forward_layers import ForwardLayers
 from tfdbg_tui.dump.observe.tape_ops import TapeOps
-from tfdbg_tui.dump.tensorflow import executors, functions, tape_hooks
+from tfdbg_tui.dump.tensorflow import executors, functions, op_types, tape_hooks
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
 from tfdbg_tui.wire import events, filesets, omissions
 
@@ -33,15 +33,16 @@ if TYPE_CHECKING:
 _SKIP = b""
 _MAX_CALL_HEADS = 1 << 12
 """Of so many functions, of which there is no end, what is the same in each call is kept."""
-_ELEMENT_OPS = (
-    "IteratorGetNext",
-    "IteratorGetNextSync",
-    "IteratorGetNextAsOptional",
-    "MultiDeviceIteratorGetNextFromShard",
-    "DatasetToSingleElement",
-    "ReduceDataset",
+ELEMENT_OPS = op_types.in_both(
+    (
+        "IteratorGetNext",
+        "IteratorGetNextSync",
+        "IteratorGetNextAsOptional",
+        "MultiDeviceIteratorGetNextFromShard",
+        "DatasetToSingleElement",
+        "ReduceDataset",
+    )
 )
-ELEMENT_OPS = frozenset((*_ELEMENT_OPS, *map(str.encode, _ELEMENT_OPS)))
 """Types of ops, in str and bytes, that take an element out of a dataset."""
 
 
@@ -214,7 +215,7 @@ class EagerExecutions:
         if self._watches_bad:
             values = values.read()
             if values.bad_slot is not None:
-                name = op_type.decode() if isinstance(op_type, bytes) else op_type
+                name = op_types.text(op_type)
                 return BadTensor(name, values.bad_slot, values.counts, location)
         return None
 
@@ -225,7 +226,7 @@ class EagerExecutions:
 
     def _is_whole(self, op_type: Any, location: bytes) -> bool:
         """Return whether the elements of what an op makes in a place are recorded."""
-        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        name = op_types.text(op_type)
         key = self._whole_tensors.choice, name, location
         if key not in self._are_whole:
             self._are_whole[key] = self._whole_tensors.has(
@@ -236,7 +237,7 @@ class EagerExecutions:
     def _head(self, op_type: Any) -> bytes:
         if functions.is_function_name(op_type):
             return _SKIP  # Not noted below: there is no end of functions.
-        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        name = op_types.text(op_type)
         head = _SKIP if name in skipped_ops.EAGER else events.Execution.field("op_type", name)
         self._heads[op_type] = head
         return head

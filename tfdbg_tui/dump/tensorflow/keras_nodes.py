@@ -76,12 +76,11 @@ def built_at(layer: Any) -> Built | None:
 
     Of a layer that is in several places that is where it was made; None where that is not noted.
     """
-    number = id(layer)
-    known = _places.get(number)
-    if known is None or known[1] is not None:
-        return known and known[1]
-    made = _made.get(number)
-    return made[1] if made else None
+    known = _places.get(id(layer))
+    if known is None:
+        return None
+    made = _made.get(id(layer))
+    return known[1] or (made[1] if made else None)
 
 
 def is_in_model(layer: Any) -> bool:
@@ -97,7 +96,7 @@ def _noting_node(original: Any) -> Any:
             kept = objects.attributes(self)
             layer = next((kept[name] for name in _OPERATIONS if name in kept), None)
             if layer is not None:
-                _note(layer, _putting(sys._getframe(1)))
+                _note(layer, _users(sys._getframe(1), but=_SEQUENTIAL))
 
     own_frames.leave_out_of_warnings(init)
     return init
@@ -146,17 +145,15 @@ def _note(layer: Any, frame: FrameType | None) -> None:
         _places[number] = known[0], None
 
 
-def _putting(frame: FrameType | None) -> FrameType | None:
-    """Return the frame of the program that puts a layer into a model; None for a Sequential."""
+def _users(frame: FrameType | None, but: str = "") -> FrameType | None:
+    """Return the innermost frame that is of no installed package.
+
+    Args:
+        frame: The frame to begin with.
+        but: None is returned where a file of this name is passed on the way.
+    """
     while frame is not None and locations.is_installed(frame.f_code.co_filename):
-        if os.path.basename(frame.f_code.co_filename) == _SEQUENTIAL:
+        if os.path.basename(frame.f_code.co_filename) == but:
             return None
-        frame = frame.f_back
-    return frame
-
-
-def _users(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame that is of no installed package."""
-    while frame is not None and locations.is_installed(frame.f_code.co_filename):
         frame = frame.f_back
     return frame

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfdbg_tui.dump.tensorflow.op_types import in_both
+
 _BATCH_NORMS = frozenset(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"))
 _RECURRENT = frozenset(("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"))
-_NAMES = sorted(_BATCH_NORMS | _RECURRENT)
-_FIRST = 3
 _STATISTICS = (3, 4)  # in training, the mean and the variance of the batch
 
-FIRST_SCRATCH: dict[Any, int] = dict.fromkeys((*_NAMES, *map(str.encode, _NAMES)), _FIRST)
+FIRST_SCRATCH: dict[Any, int] = dict.fromkeys(in_both(_BATCH_NORMS | _RECURRENT), 3)
 """The first such output by the type of the op, in str and bytes.
 
 In training those that are numbers are finite wherever the outputs before them are.
