@@ -154,19 +154,22 @@ class Calls:
         return bool(self._children.get(graph_id)) or bool(self._missing_ops(graph_id))
 
     def outputs(self, graph_id: str, function_name: str = "") -> tuple[TensorRef, ...]:
-        """Return the tensors behind a function's outputs, in order.
+        """Return the tensors behind a function's outputs, in order; none of an unknown graph.
 
         Args:
             graph_id: The function's graph.
             function_name: Runtime name: the forward variant of a function has more outputs, the
                 values that its gradient needs.
         """
-        for signature in self._run.graphs[graph_id].signatures:
+        graph = self._run.graphs.get(graph_id)
+        if graph is None:
+            return ()
+        for signature in graph.signatures:
             if signature.function_name == function_name:
                 return tuple(map(parse_tensor_name, signature.output_names))
         known = self._outputs.get(graph_id)
         if known is None:
-            known = self._outputs[graph_id] = self._find_outputs(self._run.graphs[graph_id])
+            known = self._outputs[graph_id] = self._find_outputs(graph)
         return known
 
     def arguments(self, graph_id: str) -> tuple[str, ...]:
