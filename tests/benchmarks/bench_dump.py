@@ -49,6 +49,8 @@ TENSORFLOW_MODE = "CONCISE_HEALTH"
 WRITERS = ("tensorflow", "ours")
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1 << 10
 _WARM_UP = 3
+_WARM_UP_DUMPED = 12
+"""A bad tensor is described in full the first ten times."""
 _FIRST_MEASURED = 1001
 _PAGES_MB = 256
 _step_numbers = itertools.count()
@@ -131,7 +133,7 @@ def measure(name: str, bad: bool, writer: str, mode: str, every: int, pairs: int
             for _ in range(pairs):
                 none.append(step_time(step, count))
                 with dumping(writer, mode, every, root) as handle:
-                    step_time(step, _WARM_UP)  # A dump that is over has left no copies.
+                    step_time(step, _WARM_UP_DUMPED)  # A dump that is over has left no copies.
                     dumped.append(step_time(step, count, handle))
     return {"first": first, "peak": peak / 1e6, "none": none, "dumped": dumped}
 
