@@ -43,16 +43,6 @@ def unguarded_reciprocal(x):
 _installed: dict[str, Any] = {"tf": tf}
 exec(compile(_SPECIAL, "/usr/lib/python3/site-packages/special.py", "exec"), _installed)
 
-_GUESS = """
-def next_guess(a, b, c, quotient):
-    xi = (a - b) / (c - b)
-    return tf.where((1 - tf.sqrt(1 - xi) < quotient) & (tf.sqrt(xi) > quotient), quotient, 0.5)
-"""
-_published: dict[str, Any] = {"tf": tf}
-_TFP = "/usr/lib/python3/site-packages/tensorflow_probability/python/math/root_search.py"
-exec(compile(_GUESS, _TFP, "exec"), _published)
-exec(compile(_GUESS, "/usr/lib/python3/site-packages/guess.py", "exec"), _installed)
-
 
 # ---- Healthy ------------------------------------------------------------------------------------
 
@@ -536,11 +526,6 @@ def slope_that_nobody_asks_for() -> Any:
 
 
 @healthy
-def guess_of_a_published_algorithm() -> Any:
-    return _published["next_guess"](c([0.5, 2.0]), c([0.0, 0.0]), c([1.0, 1.0]), c([0.3, 0.4]))
-
-
-@healthy
 def a_series_that_stops_where_each_number_is_small() -> Any:
     p = c([0.0, 0.3])
     x = -tf.math.log(p) / (1.0 + tf.math.log(p))
@@ -876,22 +861,6 @@ def gradient_of_computed_source() -> Any:
 @sick
 def result_with_its_own_gradient() -> Any:
     return _installed["unguarded_reciprocal"](c([0.0, 2.0]))
-
-
-@sick
-def guess_of_an_algorithm_of_a_package() -> Any:
-    return _installed["next_guess"](c([0.5, 2.0]), c([0.0, 0.0]), c([1.0, 1.0]), c([0.3, 0.4]))
-
-
-@sick
-def guess_between_numbers_that_are_bad() -> Any:
-    between = c([0.5, 1.0]) + tf.math.log(c([-1.0, 1.0]))
-    return _published["next_guess"](between, c([0.0, 0.0]), c([1.0, 1.0]), c([0.3, 0.4]))
-
-
-@sick
-def guess_between_numbers_that_were_bad_before() -> Any:
-    return _published["next_guess"](c([nan, 1.0]), c([0.0, 0.0]), c([1.0, 1.0]), c([0.3, 0.4]))
 
 
 @sick

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from tfdbg_tui.diagnosis.locations import algorithm_of, is_library_frame, user_frame
+from tfdbg_tui.diagnosis.locations import is_library_frame, user_frame
 from tfdbg_tui.logdir import StackFrame
 
 
@@ -62,20 +59,3 @@ def test_the_innermost_user_frame_wins() -> None:
     assert user_frame([library, keras]) == 0  # the whole program is installed
     assert user_frame([keras, keras]) is None
     assert user_frame([]) is None
-
-
-def test_an_algorithm_is_told_by_the_innermost_function_that_computes() -> None:
-    main, ops = frame("/p/main.py"), frame("/x/site-packages/tensorflow/python/ops/math_ops.py")
-    search = frame("/x/site-packages/tensorflow_probability/python/math/root_search.py")
-    other = frame("/x/site-packages/other/search.py")
-    generated = frame("/tmp/__autograph_generated_file4md6pyr9.py")
-
-    def algorithm(*frames: StackFrame) -> tuple[StackFrame, ...]:
-        run: Any = SimpleNamespace(stack=lambda _: frames)
-        return algorithm_of(run, 0)
-
-    assert [found.line for found in algorithm(main, search, ops)] == [1, 0]
-    assert not algorithm(main, search, main, ops)  # what it was given to search is the user's
-    assert not algorithm(main, ops)
-    assert not algorithm(main, search, other, ops)
-    assert not algorithm(search, generated, ops)  # AutoGraph has written what the user has

@@ -49,7 +49,7 @@ def write_logdir(
     return directory
 
 
-def record(wall_time: float = 1.7e9, step: int | None = None, **message: bytes) -> bytes:
+def record(wall_time: float = 1.7e9, step: int | None = None, **message: Any) -> bytes:
     """Returns a framed event."""
     return tfrecord.frame(events.DebugEvent(wall_time=wall_time, step=step, **message).encode())
 

@@ -7,7 +7,7 @@ library doing as it was told.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.generated_code import origin_of
@@ -141,7 +141,6 @@ _OPTIMIZER = re.compile(
     r"/(tf_)?keras/(src/)?optimizers/(?!schedules/)|/tensorflow/python/training/\w+\.py$"
 )
 _METRIC = re.compile(r"/(tf_)?keras/(src/)?metrics/")
-_PUBLISHED = re.compile(r"/tensorflow/python/|/tensorflow_probability/(python|substrates)/")
 _ALGORITHMS = frozenset({"reduce_logsumexp", "reduce_logsumexp_v1", "logsumexp"})
 
 
@@ -153,29 +152,14 @@ def inside_algorithm(run: Run, stack_id: int | None) -> bool:
     frames = run.stack(stack_id) if stack_id is not None else ()
     position = user_frame(frames)
     deeper = frames[position + 1 :] if position is not None else ()
-    return any(f.path and f.function in _ALGORITHMS for f in deeper) or any(map(_computes, deeper))
-
-
-def algorithm_of(run: Run, stack_id: int | None) -> tuple[StackFrame, ...]:
-    """Return which function of TensorFlow or TFP has written an op down, by its frames.
-
-    Ops that one call of it makes have the same frames here, as the line in it is left out.  Empty
-    for an op that the user's code has written, or another package.
-    """
-    frames = run.stack(stack_id) if stack_id is not None else ()
-    for position in reversed(range(len(frames))):
-        frame = frames[position]
-        if _is_users(frame):
-            break
-        if _computes(frame):
-            is_published = _PUBLISHED.search("/" + (frame.path or "").replace("\\", "/"))
-            return (*frames[:position], replace(frame, line=0)) if is_published else ()
-    return ()
-
-
-def _computes(frame: StackFrame) -> bool:
-    """Whether a frame of a library adds something of its own to the op that it calls."""
-    return frame.path is not None and not _WRAPPER.search("/" + frame.path.replace("\\", "/"))
+    return any(
+        frame.path is not None
+        and (
+            frame.function in _ALGORITHMS
+            or not _WRAPPER.search("/" + frame.path.replace("\\", "/"))
+        )
+        for frame in deeper
+    )
 
 
 def in_optimizer(run: Run, stack_id: int | None) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.definitions.definitions import Definitions
 from tfdbg_tui.logdir.files.record_file import RecordFile
+from tfdbg_tui.logdir.files.repeating_file import RepeatingFile
 from tfdbg_tui.logdir.files.writer_process import WriterProcess
 from tfdbg_tui.logdir.index.executions import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
@@ -175,7 +176,9 @@ class FileSetReader:
                 self.traces = self._trace_log()
 
     def _file(self, suffix: str) -> RecordFile:
-        return RecordFile(self._file_set.path(suffix), self._shared.problems)
+        is_repeating = suffix == filesets.GRAPH_EXECUTION_TRACES
+        make = RepeatingFile if is_repeating else RecordFile
+        return make(self._file_set.path(suffix), self._shared.problems)
 
     def _execution_log(self) -> ExecutionLog:
         return ExecutionLog(

@@ -356,6 +356,27 @@ class DebugEvent(Message):
     variable: bytes = pb(1004, FieldType.BYTES)
     gradient_request: bytes = pb(1005, FieldType.BYTES)
     gradients_given: bytes = pb(1006, FieldType.BYTES)
+    # Extensions: only in the .graph_execution_traces file, behind all else: a serialized
+    # `Repetitions`, and what marks that there is one; see `repetitions`.
+    repetitions: bytes = pb(1007, FieldType.BYTES)
+    repetitions_mark: int | None = pb(1008, FieldType.FIXED64)
+
+
+@dataclass(slots=True)
+class Repetitions(Message):
+    """Extension: executions of groups of tensors, like earlier ones; before the record it is in."""
+
+    # Of each group of records that is repeated: how many bytes before the record that this is in
+    # it begins, and how many bytes it has.
+    distances: list[int] = pb(1, FieldType.INTS)
+    sizes: list[int] = pb(2, FieldType.INTS)
+    # What caused the executions: time, step (-1 for none), and `execution_serial`.
+    wall_times: list[float] = pb(3, FieldType.DOUBLES)
+    steps: list[int] = pb(4, FieldType.INTS)
+    serials: list[int] = pb(5, FieldType.INTS)
+    # Of each execution, in order: which group of records is repeated, which of the causes it has,
+    # and the iteration; packed fixed32, `[executions, 3]`.
+    executions: bytes = pb(6, FieldType.BYTES)
 
 
 @dataclass(slots=True)

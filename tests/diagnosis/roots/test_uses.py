@@ -22,7 +22,6 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "decides-about-itself": {"op_type": "Greater", "decides_about_itself": True},
     "decides-about-bad-elements": {"op_type": "Greater", "decides_about_bad_elements": True},
     "guarded": {"op_type": "Greater", "is_guarded": True},
-    "algorithm": {"op_type": "Greater", "is_of_algorithm": True},
     "compared": {"op_type": "Greater"},
     "assigned": {"op_type": "AssignVariableOp"},
     "goes-into-function": {"op_type": "PartitionedCall", "goes_into_function": True},

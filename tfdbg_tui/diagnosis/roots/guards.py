@@ -111,7 +111,7 @@ class Guards:
             event: The bad tensor.
             comparisons: Ops that compare it.
         """
-        makers = self.makers(event)
+        makers = self._makers(event)
         waiting, seen, settled = list(comparisons), set(comparisons), False
         while waiting and makers:
             followers = self.dataflow.neighbours.uses(waiting.pop())
@@ -127,7 +127,7 @@ class Guards:
                     waiting.append(taker)
         return settled
 
-    def makers(self, event: TensorEvent) -> list[Node]:
+    def _makers(self, event: TensorEvent) -> list[Node]:
         """Return the ops that have made NaN or ∞ of finite numbers; none if one is unknown."""
         waiting, seen, makers = [event], {event}, []
         while waiting:

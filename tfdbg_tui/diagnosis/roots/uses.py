@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
-from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of, stack_id_of
-from tfdbg_tui.diagnosis.locations import algorithm_of
+from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.op_traits import (
     BOUNDS,
     CHECKS,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.logdir import Run, StackFrame, TensorSummary
+    from tfdbg_tui.logdir import Run, TensorSummary
 
 
 @dataclass(frozen=True)
@@ -151,32 +150,6 @@ class BadUse:
         """Whether the answers about bad elements do not count: see `guards`."""
         guards = Guards(self.dataflow, self.summaries)
         return guards.leave_out(self.event, self._comparisons)
-
-    @property
-    def is_of_algorithm(self) -> bool:
-        """Whether a function of a library compares what it has computed of finite numbers itself.
-
-        A search for a root asks where a better guess is, also where there is none: sqrt(1 - x) < y.
-        """
-        makers = Guards(self.dataflow, self.summaries).makers(self.event)
-        compared = {self._algorithm(node) for node in self._comparisons}
-        return (
-            len(compared) == 1
-            and () not in compared
-            and compared == {self._algorithm(maker) for maker in makers}
-            and not any(map(self._is_given_bad, makers))
-        )
-
-    def _algorithm(self, node: Node) -> tuple[StackFrame, ...]:
-        if node.event is not None:
-            return algorithm_of(self.run, stack_id_of(self.run, node.event))
-        op = self.run.op(node.graph_id, node.name) if node.graph_id is not None else None
-        return algorithm_of(self.run, op.stack_id) if op is not None else ()
-
-    def _is_given_bad(self, maker: Node) -> bool:
-        """Whether an op has taken NaN or ∞ that no op has made."""
-        given = self.dataflow.producers(maker.event) if maker.event is not None else ()
-        return any(producer.given and producer.given.has_inf_or_nan for producer in given)
 
     @property
     def _takers(self) -> tuple[Node, ...]:
@@ -352,12 +325,6 @@ USES = (
         lambda use: use.op_type in COMPARISONS and use.is_guarded,
         _ALWAYS,
         "another answer about the number has left the element out",
-    ),
-    Row(
-        "algorithm",
-        lambda use: use.op_type in COMPARISONS and use.is_of_algorithm,
-        _ALWAYS,
-        "a library's function compares what it computed itself, and knows what NaN answers",
     ),
     Row(
         "compared",

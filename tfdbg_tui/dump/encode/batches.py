@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import queue_rows
+from tfdbg_tui.dump.encode.repetitions import InOrder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +43,7 @@ class RowsBatch:
         taken: Their rows.
         groups: The groups that the rows refer to.
         extremes: Of the healthy ones that were measured, by their keys.
+        repeats: Whether executions may be written as repetitions of others.
     """
 
     def __init__(
@@ -49,7 +51,10 @@ class RowsBatch:
         taken: QueueRows,
         groups: Sequence[GroupRecords],
         extremes: Mapping[int, npt.NDArray[np.float64]],
+        *,
+        repeats: bool,
     ) -> None:
+        self._repeats = repeats
         self._taken = taken
         self._extremes = extremes
         self._groups = groups
@@ -77,15 +82,32 @@ class RowsBatch:
     def encode(self) -> Iterator[tuple[bytes, int]]:
         """Return items for the trace file and the number of records in each."""
         items = np.empty(len(self._heads), object)
+        sets: list[tuple[int, IntArray]] = []
         for number in np.unique(self._which).tolist():
             places = np.flatnonzero(self._which == number)
             is_measured = self._taken.rows[self._heads[places], queue_rows.KEY] > 0
-            for alike in self._alike(number, places[~is_measured]):
-                items[alike] = self._records(number, alike)
+            sets += [(number, alike) for alike in self._alike(number, places[~is_measured])]
             for some in self._measured(number, places[is_measured]):
                 items[some] = self._measured_records(number, some)
-        sizes = np.array(self._sizes)[self._which]
-        return zip(items.tolist(), sizes.tolist(), strict=True)
+        sequence = self._sequence([places for _, places in sets])
+        for number, alike in sets:
+            whole = alike[sequence.whole[alike]]
+            items[whole] = self._records(number, whole)
+        return sequence.items(items.tolist())
+
+    def _sequence(self, sets: Sequence[IntArray]) -> InOrder:
+        """Return the executions in their order, given which of them are alike."""
+        alike = np.full(len(self._heads), -1)
+        if self._repeats:
+            for number, places in enumerate(sets):
+                alike[places] = number
+        return InOrder(
+            alike,
+            self._taken.causes,
+            self._taken.caused[self._heads],
+            self._taken.rows[self._heads, queue_rows.ITERATION],
+            np.array(self._sizes)[self._which],
+        )
 
     def _alike(self, number: int, places: IntArray) -> Iterator[IntArray]:
         """Yield the executions of a group with the same numbers, and all or none with a step."""

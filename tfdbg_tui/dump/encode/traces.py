@@ -29,6 +29,7 @@ from tfdbg_tui.wire.events import (
     value_vector_head,
 )
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
+from tfdbg_tui.wire.repetitions import STEP_SIZE, step_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.causes import Cause
 
 _BYTES_AT_ONCE = 1 << 20
-_STEP_BYTES = 5
-"""A step is an overlong varint, so that its width does not depend on its value."""
-
 _FLOAT32 = 1  # DataType
 _WALL_TIME_TAG = codec.varint(DebugEvent.tag("wall_time"))
 _STEP_TAG = codec.varint(DebugEvent.tag("step"))
@@ -47,8 +45,6 @@ _PROTO_TAG = codec.varint(GraphExecutionTrace.tag("tensor_proto"))
 _SHAPE_TAG = codec.varint(TensorProto.tag("tensor_shape"))
 _EXTREMES = ("minimum_bits", "maximum_bits")
 _NO_BAD_ELEMENTS = GraphExecutionTrace.field("bad_elements", [0.0] * bad_elements.WIDTH)
-
-MAX_STEP = (1 << 7 * _STEP_BYTES) - 1
 
 UInt8Array = npt.NDArray[np.uint8]
 UInt32Array = npt.NDArray[np.uint32]
@@ -163,14 +159,14 @@ class TraceTemplates:
         ]
         bad = _NO_BAD_ELEMENTS if self._located else b""
         trace = before + content + after + serial + iteration + b"".join(extremes) + bad
-        step = _STEP_TAG + bytes(_STEP_BYTES) if self.stepped else b""
+        step = _STEP_TAG + bytes(STEP_SIZE) if self.stepped else b""
         prefix = _WALL_TIME_TAG + bytes(8) + step
         prefix += _TRACE_TAG + codec.varint(len(trace))
         payload = prefix + trace
         at = tfrecord.HEADER_SIZE
         stamps = list(range(at + 1, at + 9))
         if self.stepped:
-            stamps += range(at + 10, at + 10 + _STEP_BYTES)
+            stamps += range(at + 10, at + 10 + STEP_SIZE)
         at += len(prefix) + len(before)
         values = list(range(at, at + len(content)))
         at += len(content) + len(after)
@@ -288,7 +284,7 @@ class FilledTemplates:
 
     def _stamp(self, cause: Cause) -> UInt8Array:
         """Return the bytes that depend on the cause."""
-        step = _fixed_width_varint(cause.step or 0) if self.templates.stepped else b""
+        step = step_bytes(cause.step or 0) if self.templates.stepped else b""
         stamp = struct.pack("<d", cause.wall_time) + step + struct.pack("<Q", cause.serial)
         return np.frombuffer(stamp, np.uint8)
 
@@ -360,12 +356,6 @@ class _Holes:
         """
         distances = self._distances[self._layouts]
         return np.asarray(np.bitwise_xor.reduce(_crc.tables[distances, data], axis=-1), np.uint32)
-
-
-def _fixed_width_varint(value: int) -> bytes:
-    value = min(value, MAX_STEP)
-    low = bytes((value >> 7 * i & 0x7F) | 0x80 for i in range(_STEP_BYTES - 1))
-    return low + bytes((value >> 7 * (_STEP_BYTES - 1) & 0x7F,))
 
 
 def tensor_content_proto(dtype: int, array: Any) -> bytes:

@@ -58,6 +58,8 @@ class GraphExecutions:
         self._graphs = graphs
         self._locations = locations
         self._calls = calls
+        # In the modes that TensorFlow has its reader sees each record, as of its own writer.
+        self._repeats = options.adaptive and options.circular_buffer_size <= 0
         self._freezes = options.keep_after_bad is not None
         self._watches_bad = options.watches_bad
         self._raises = options.on_bad == "raise"
@@ -121,7 +123,8 @@ class GraphExecutions:
     ) -> None:
         try:
             for part in batches.parts(taken, records):
-                self._recorder.traces(RowsBatch(part, records, extremes))
+                batch = RowsBatch(part, records, extremes, repeats=self._repeats)
+                self._recorder.traces(batch)
         except Exception as error:  # What comes after in the queue may be bad.
             self._recorder.lose(omissions.SKIPPED, "graph executions", error)
             if is_interrupt(error):

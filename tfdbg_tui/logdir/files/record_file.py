@@ -129,17 +129,17 @@ class RecordFile:
             tfrecord.CorruptRecordError: The record is not, or no longer, intact.
         """
         # One read gets most records whole.
-        data = self.bytes_at(offset, 2048)
+        data = self._stored(offset, 2048)
         if len(data) < _HEADER:
             raise tfrecord.CorruptRecordError(offset, "the file has become shorter")
         length = int.from_bytes(data[:8], "little")
         if not frames.is_header(data[:_HEADER]):
             raise tfrecord.CorruptRecordError(offset, "the length does not match its checksum")
         if length > CHUNK_BYTES:
-            return cast("bytes", FileSlice(self.bytes_at, offset + _HEADER, length))
+            return cast("bytes", FileSlice(self._stored, offset + _HEADER, length))
         end = length + _FRAME
         if end > len(data):
-            data += self.bytes_at(offset + len(data), end - len(data))
+            data += self._stored(offset + len(data), end - len(data))
         if end > len(data):
             raise tfrecord.CorruptRecordError(offset, "the record is cut off")
         tfrecord.verify(data, 0, end)
@@ -156,11 +156,13 @@ class RecordFile:
         if isinstance(payload, FileSlice) and not is_intact(payload):
             raise tfrecord.CorruptRecordError(offset, tfrecord.WRONG_CHECKSUM)
 
+    def stored_offset(self, offset: int) -> int:
+        """Return where in the file the record is that is asked for by an offset."""
+        return offset
+
     def bytes_at(self, offset: int, size: int) -> bytes:
         """Return up to `size` bytes at `offset`."""
-        if self._file is None or size <= 0:
-            return b""
-        return self._file.read(size, offset)
+        return self._stored(offset, size)
 
     def bytes_at_each(self, offsets: Sequence[int], size: int) -> list[bytes]:
         """Return up to `size` bytes at each of some offsets."""
@@ -185,6 +187,12 @@ class RecordFile:
             )
         else:
             self._problems.discard(self.path, "tail")
+
+    def _stored(self, offset: int, size: int) -> bytes:
+        """Return up to `size` bytes that the file has at `offset`."""
+        if self._file is None or size <= 0:
+            return b""
+        return self._file.read(size, offset)
 
     def _open(self) -> bool:
         try:
@@ -258,7 +266,7 @@ class RecordFile:
     def _bytes_ahead(self, offset: int, size: int) -> bytes | None:
         """Return up to `size` bytes at `offset`, on the way forward; None where that fails."""
         try:
-            return self.bytes_at(offset, size)
+            return self._stored(offset, size)
         except OSError as error:
             self._fail(offset, error)
             return None
@@ -295,7 +303,7 @@ class RecordFile:
             if self._fill(buffer, self.position, length + _FRAME) < length + _FRAME:
                 return None
             return Chunk.between(bounds, base=self.position, data=buffer.data)
-        payload = FileSlice(self.bytes_at, self.position + _HEADER, length)
+        payload = FileSlice(self._stored, self.position + _HEADER, length)
         return Chunk.between(bounds, base=self.position, data=buffer.data, large=payload)
 
     def _after_hole(self, offset: int) -> int:

@@ -118,7 +118,8 @@ class EventList(Sequence[Event]):
             reason = f"{error.strerror}; it can be read again when the connection is back"
             raise UnreadableError(reason) from None
         except (OSError, ValueError) as error:
-            self._problems[log].add_record(self._files[log].path, offset, error)
+            file = self._files[log]
+            self._problems[log].add_record(file.path, file.stored_offset(offset), error)
             raise UnreadableError(str(error)) from None
 
     def place(self, index: int) -> tuple[int, int]:

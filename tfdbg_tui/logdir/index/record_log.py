@@ -66,7 +66,8 @@ class RecordLog(ABC):
 
     def _skip(self, chunk: Chunk, row: int, error: Exception) -> None:
         """Report a record that cannot be read."""
-        self.problems.add_record(self.file.path, int(chunk.offsets[row]), error)
+        offset = self.file.stored_offset(int(chunk.offsets[row]))
+        self.problems.add_record(self.file.path, offset, error)
 
 
 def is_worth_scanning(chunk: Chunk) -> bool:

@@ -1,0 +1,137 @@
+"""Of alike executions in a call one is written whole; others are read as if they were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+from tests.dump import dump_oracle as oracle  # noqa: E402
+from tfdbg_tui.dump.observe import graph_executions  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@tf.function
+def nested(x: Any) -> Any:
+    for i in tf.range(5):
+        for _ in tf.range(7):
+            x = tf.tanh(x) + 1.0
+        if i > 2:
+            x = tf.sqrt(x)
+    return x
+
+
+@tf.function
+def all_nan(x: Any) -> Any:
+    for _ in tf.range(40):
+        x = tf.math.log(x - 1000.0) * tf.ones([700])
+    return x
+
+
+def data(size: int) -> Callable[[], Any]:
+    def make() -> Any:
+        dataset = tf.data.Dataset.range(60).map(
+            lambda i: tf.math.log(tf.fill([size], tf.cast(i - 30, tf.float32)))
+        )
+        options = tf.data.Options()
+        options.experimental_optimization.map_parallelization = False
+        options.experimental_optimization.inject_prefetch = False
+        return list(dataset.with_options(options))  # Elements are made when they are asked for.
+
+    return make
+
+
+def gradient() -> Any:
+    x = tf.Variable(tf.ones([300]))
+    with tf.GradientTape() as tape:
+        y = nested(x)
+    return tape.gradient(y, x)
+
+
+PROGRAMS: dict[str, Callable[[], Any]] = {
+    "nested": lambda: (nested(tf.ones([2])), nested(tf.ones([700]))),
+    "gradient": gradient,
+    "all NaN": lambda: [all_nan(tf.ones([700])) for _ in range(3)],
+    "few elements": data(2),
+    "many elements": data(70_000),
+}
+
+
+def rows(
+    root: Path, program: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, repeats: bool
+) -> Any:
+    """Record a program; return all that is on record of its tensors, but for times."""
+    add_together = graph_executions.GraphExecutions._add_together
+
+    def added(self: Any, *args: Any) -> None:
+        self._repeats &= repeats
+        add_together(self, *args)
+
+    monkeypatch.setattr(graph_executions.GraphExecutions, "_add_together", added)
+    tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
+    try:
+        for number in range(300, 303):
+            with tfdbg_tui.step(number):
+                program()
+        program()
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+        monkeypatch.undo()
+    run = tfdbg_tui.open_run(root)
+    assert not run.problems
+    return Counter(
+        (
+            *(trace.op_name, trace.output_slot, trace.step),
+            *(trace.execution_index, trace.iteration, str(trace.summary)),
+        )
+        for trace in run.graph_executions
+    )
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_is_on_record(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = rows(tmp_path / "whole", PROGRAMS[name], monkeypatch, repeats=False)
+    assert rows(tmp_path / "repeated", PROGRAMS[name], monkeypatch, repeats=True) == whole
+    size, less = (
+        sum(path.stat().st_size for path in (tmp_path / part).glob("*.graph_execution_traces"))
+        for part in ("whole", "repeated")
+    )
+    assert less < 0.7 * size
+
+
+def test_tensorflow_sees_the_first_of_each_call(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, magnitudes_every=0)
+    try:
+        results = [nested(tf.fill([700], float(i))) for i in range(4)]
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert np.isfinite(results).all()
+    run = tfdbg_tui.open_run(tmp_path)
+    sites = {
+        (trace.op_name, trace.output_slot, trace.execution_index) for trace in run.graph_executions
+    }
+    reader = oracle.open_reader(str(tmp_path))
+    seen = Counter((trace.op_name, trace.output_slot) for trace in reader.graph_execution_traces())
+    assert all(seen[name, slot] >= 4 for name, slot, _ in sites)
+    assert sum(seen.values()) < len(run.graph_executions) / 3
+
+
+@pytest.mark.parametrize(
+    "mode", ["CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "SHAPE", "NO_TENSOR"]
+)
+def test_in_the_modes_of_tensorflow_its_reader_sees_all(tmp_path: Path, mode: str) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
+    nested(tf.ones([700]))
+    tfdbg_tui.disable_dump_debug_info()
+    reader = oracle.open_reader(str(tmp_path))
+    seen = len(reader.graph_execution_traces())
+    assert seen == len(tfdbg_tui.open_run(tmp_path).graph_executions) > 35
