@@ -460,7 +460,8 @@ class DumpWriter:
         """See `Listener`: record an execution."""
         if call is None:
             return
-        buffers = self._function_ops.buffers(call.graphs)
+        is_session_run = call.order is not None  # which hands no buffer to what XLA compiles
+        buffers = [] if is_session_run else self._function_ops.buffers(call.graphs)
         self._rows_end(call, needed_now=self._watches_bad or bool(buffers))
         if self._recorder.broken:
             return

@@ -274,6 +274,19 @@ def test_an_imported_graph_calls_its_own_functions(dump: Path) -> None:
     assert any("imported" in gap.text for gap in diagnosed(dump).gaps)
 
 
+def test_runs_that_call_a_compiled_function_are_on_record(tmp_path: Path) -> None:
+    """What is computed inside of it is missing, as its values cannot leave it there."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    log = tf.function(tf.math.log, jit_compile=True)
+    log(tf.ones([2]))  # which makes the buffer that its values leave by where that can be read
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2])
+        assert list(session.run(log(x) + 1.0, {x: [1.0, 0.0]})) == [1.0, -np.inf]
+    found = diagnosed(tmp_path)
+    assert found.verdict == "bad"
+    assert ["XLA compiles it" in gap.text for gap in found.gaps] == [True]
+
+
 def test_a_graph_that_was_finalized_calls_functions(dump: Path) -> None:
     log = tf.function(lambda x: tf.math.log(x))(v1.placeholder(tf.float32, [], "x"))
     tf.Graph.finalize(log.graph)  # as a MonitoredSession does before the first run
