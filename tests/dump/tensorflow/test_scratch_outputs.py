@@ -1,4 +1,4 @@
-"""Outputs that only an op's own gradient takes hold no numbers in inference: nothing is written."""
+"""Outputs that hold no numbers are not looked at: kernels leave their memory as it was."""
 
 from __future__ import annotations
 
@@ -55,3 +55,20 @@ def test_an_eager_op_has_none_unless_what_comes_before_is_bad(mode: str, tmp_pat
     ]
     healthy = [True] * 3 + [False] * 3
     assert known == [healthy, [True] * 6, healthy]
+
+
+@pytest.mark.parametrize("every", [0, 1])
+def test_memory_to_be_written_to_has_none(every: int, tmp_path: Path) -> None:
+    def zeros() -> Any:
+        memory = tf.raw_ops.Empty(shape=[2], dtype=tf.float32)
+        return tf.raw_ops.InplaceUpdate(x=memory, i=[0, 1], v=[0.0, 0.0])
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, magnitudes_every=every)
+    zeros()
+    tf.function(zeros)()
+    tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(tmp_path)
+    found = {e.op_type: e.outputs for e in run.executions}
+    assert (found["Empty"], found["InplaceUpdate"] == (None,)) == ((None,), False)
+    recorded = {trace.op_name for trace in run.graph_executions}
+    assert ("InplaceUpdate" in recorded, "Empty" in recorded) == (True, False)

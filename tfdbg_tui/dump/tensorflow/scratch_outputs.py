@@ -1,7 +1,8 @@
-"""Outputs of ops that hold no numbers of the program: only the op's own gradient takes them.
+"""Outputs of ops that hold no numbers of the program.
 
-In inference kernels leave them as they are, so that they hold what was in that memory before, and
-cuDNN keeps bits in them.
+Most are there for the op's own gradient: in inference kernels leave them as they are, so that they
+hold what was in that memory before, and cuDNN keeps bits in them.  That of Empty is memory to be
+written to, or zeros.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ _BATCH_NORMS = frozenset(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV
 _RECURRENT = frozenset(("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"))
 _STATISTICS = (3, 4)  # in training, the mean and the variance of the batch
 
-FIRST_SCRATCH: dict[Any, int] = dict.fromkeys(in_both(_BATCH_NORMS | _RECURRENT), 3)
+FIRST_SCRATCH: dict[Any, int] = {
+    **dict.fromkeys(in_both(_BATCH_NORMS | _RECURRENT), 3),
+    **dict.fromkeys(in_both(("Empty",)), 0),
+}
 """The first such output by the type of the op, in str and bytes.
 
 In training those that are numbers are finite wherever the outputs before them are.
