@@ -13,6 +13,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
+from tfdbg_tui.dump.encode.repetitions import Repeats  # noqa: E402
 from tfdbg_tui.dump.observe import graph_executions  # noqa: E402
 
 if TYPE_CHECKING:
@@ -67,25 +68,19 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 
 
 def rows(
-    root: Path, program: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, repeats: bool
+    root: Path, program: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, repeats: Repeats
 ) -> Any:
     """Record a program; return all that is on record of its tensors, but for times."""
-    add_together = graph_executions.GraphExecutions._add_together
-
-    def added(self: Any, *args: Any) -> None:
-        self._repeats &= repeats
-        add_together(self, *args)
-
-    monkeypatch.setattr(graph_executions.GraphExecutions, "_add_together", added)
-    tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
-    try:
-        for number in range(300, 303):
-            with tfdbg_tui.step(number):
-                program()
-        program()
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-        monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(graph_executions.GraphExecutions, "_repeats", lambda self: repeats)
+        tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
+        try:
+            for number in range(300, 303):
+                with tfdbg_tui.step(number):
+                    program()
+            program()
+        finally:
+            tfdbg_tui.disable_dump_debug_info()
     run = tfdbg_tui.open_run(root)
     assert not run.problems
     return Counter(
@@ -99,13 +94,41 @@ def rows(
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_same_is_on_record(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = rows(tmp_path / "whole", PROGRAMS[name], monkeypatch, repeats=False)
-    assert rows(tmp_path / "repeated", PROGRAMS[name], monkeypatch, repeats=True) == whole
-    size, less = (
-        sum(path.stat().st_size for path in (tmp_path / part).glob("*.graph_execution_traces"))
-        for part in ("whole", "repeated")
-    )
-    assert less < 0.7 * size
+    found, sizes = [], []
+    for repeats in Repeats:
+        root = tmp_path / repeats.name
+        found.append(rows(root, PROGRAMS[name], monkeypatch, repeats))
+        sizes.append(sum(path.stat().st_size for path in root.glob("*.graph_execution_traces")))
+    assert found[0] == found[1] == found[2]
+    none, *fewer = sizes
+    assert max(fewer) < 0.7 * none
+
+
+def test_calls_repeat_others_once_files_are_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TensorFlow's reader sees each call until then."""
+
+    @tf.function
+    def chain(x: Any) -> Any:
+        for _ in range(8):
+            x = tf.tanh(x) + 0.1
+        return x
+
+    sizes = []
+    for limit in (1 << 28, 0):
+        monkeypatch.setattr(graph_executions, "_MUCH_BYTES", limit)
+        root = tmp_path / str(limit)
+        tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
+        for _ in range(200):
+            chain(tf.ones([9]))
+        tfdbg_tui.disable_dump_debug_info()
+        found = len(tfdbg_tui.open_run(root).graph_executions)
+        assert found >= 200 * 16
+        seen = len(oracle.open_reader(str(root)).graph_execution_traces())
+        assert seen == found if limit else 16 <= seen < found / 2
+        sizes.append(sum(path.stat().st_size for path in root.glob("*.graph_execution_traces")))
+    assert sizes[1] < sizes[0] / 2
 
 
 def test_tensorflow_sees_the_first_of_each_call(tmp_path: Path) -> None:

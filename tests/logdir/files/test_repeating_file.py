@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tfdbg_tui.dump.encode.causes import Cause
-from tfdbg_tui.dump.encode.repetitions import InOrder
+from tfdbg_tui.dump.encode.repetitions import InOrder, Repeats
 from tfdbg_tui.dump.encode.traces import Site, TraceTemplates
 from tfdbg_tui.logdir.files.chunk import ScanBuffer
 from tfdbg_tui.logdir.files.problems import Problems
@@ -51,7 +51,11 @@ def groups(names: list[list[str]], *, iterated: bool, stepped: bool) -> list[Any
     return found
 
 
-def written(names: list[list[str]], parts: list[list[tuple[int, int, int]]]) -> Written:
+def written(
+    names: list[list[str]],
+    parts: list[list[tuple[int, int, int]]],
+    repeats: Repeats = Repeats.IN_CALLS,
+) -> Written:
     """Write executions, each a group, a cause and an iteration, in parts."""
     made = {
         stepped: groups(names, iterated=len(names) > 1, stepped=stepped)
@@ -68,7 +72,7 @@ def written(names: list[list[str]], parts: list[list[tuple[int, int, int]]]) -> 
             )
         ]
         counts = np.array([len(names[group]) for group in which])
-        order = InOrder(which * 2 + stepped, CAUSES, caused, iterations, counts)
+        order = InOrder(which * 2 + stepped, CAUSES, caused, iterations, counts, repeats)
         items = list(order.items(records))
         assert sum(count for _, count in items) == counts.sum()
         stored += b"".join(item for item, _ in items)
@@ -92,7 +96,9 @@ def files(draw: Any) -> Written:
         st.sampled_from([0, 1, 2, 2**31, 2**32 - 1]),
     )
     one = st.lists(execution, min_size=1, max_size=40)
-    return written(names, draw(st.lists(one, min_size=1, max_size=3)))
+    return written(
+        names, draw(st.lists(one, min_size=1, max_size=3)), draw(st.sampled_from(Repeats))
+    )
 
 
 def read(file: RecordFile, limit: int) -> Iterator[tuple[int, bytes]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.queue_rows import QueueRows
     from tfdbg_tui.dump.encode.records import GroupRecords
+    from tfdbg_tui.dump.encode.repetitions import Repeats
 
 _RECORD_BYTES = 150
 _PART_BYTES = 1 << 22
@@ -43,7 +44,7 @@ class RowsBatch:
         taken: Their rows.
         groups: The groups that the rows refer to.
         extremes: Of the healthy ones that were measured, by their keys.
-        repeats: Whether executions may be written as repetitions of others.
+        repeats: Which executions may be written as repetitions of others.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class RowsBatch:
         groups: Sequence[GroupRecords],
         extremes: Mapping[int, npt.NDArray[np.float64]],
         *,
-        repeats: bool,
+        repeats: Repeats,
     ) -> None:
         self._repeats = repeats
         self._taken = taken
@@ -98,15 +99,15 @@ class RowsBatch:
     def _sequence(self, sets: Sequence[IntArray]) -> InOrder:
         """Return the executions in their order, given which of them are alike."""
         alike = np.full(len(self._heads), -1)
-        if self._repeats:
-            for number, places in enumerate(sets):
-                alike[places] = number
+        for number, places in enumerate(sets):
+            alike[places] = number
         return InOrder(
             alike,
             self._taken.causes,
             self._taken.caused[self._heads],
             self._taken.rows[self._heads, queue_rows.ITERATION],
             np.array(self._sizes)[self._which],
+            self._repeats,
         )
 
     def _alike(self, number: int, places: IntArray) -> Iterator[IntArray]:

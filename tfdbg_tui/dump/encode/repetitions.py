@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 
 
+class Repeats(enum.Enum):
+    """Which executions may be written as repetitions."""
+
+    NONE = enum.auto()
+    IN_CALLS = enum.auto()
+    """Those like an earlier one in the same call."""
+    ACROSS_CALLS = enum.auto()
+    """Those like an earlier one."""
+
+
 class InOrder:
     """Executions in their order, most of which may be written as repetitions.
 
@@ -28,10 +39,11 @@ class InOrder:
         caused: Which of the causes each has.
         iterations: The iteration of each.
         counts: How many records each has.
+        repeats: Which executions may be repetitions.
 
     Attributes:
-        whole: Which executions are written whole: the first of those alike in each call, and the
-            last of all, as repetitions are told of by the record that they come before.
+        whole: Which executions are written whole: those that may not be repetitions, and the last
+            of all, as repetitions are told of by the record that they come before.
     """
 
     def __init__(
@@ -41,16 +53,28 @@ class InOrder:
         caused: IntArray,
         iterations: IntArray,
         counts: IntArray,
+        repeats: Repeats,
     ) -> None:
         self._alike = alike
         self._causes = causes
         self._caused = caused
         self._iterations = iterations
         self._counts = counts
-        serials = np.array([cause.serial for cause in causes], np.int64)[caused]
-        _, firsts = np.unique(np.stack((alike, serials)), axis=1, return_index=True)
         self.whole = alike < 0
-        self.whole[firsts] = self.whole[-1] = True
+        self.whole[-1] = True
+        self.whole[self._first(repeats)] = True
+
+    def _first(self, repeats: Repeats) -> IntArray:
+        """Return which executions are the first of those that may repeat them."""
+        if repeats is Repeats.NONE:
+            return np.arange(len(self._alike))
+        alike = self._alike
+        if repeats is Repeats.IN_CALLS:
+            serials = np.array([cause.serial for cause in self._causes], np.int64)
+            calls, call_of_cause = np.unique(serials, return_inverse=True)
+            alike = alike * len(calls) + call_of_cause[self._caused]
+        firsts: IntArray = np.unique(alike, return_index=True)[1]
+        return firsts
 
     def items(self, records: Sequence[bytes]) -> Iterator[tuple[bytes, int]]:
         """Yield what is written, and how many records each item stands for.
