@@ -16,7 +16,7 @@ from tfdbg_tui.logdir.files.chunk import ScanBuffer
 from tfdbg_tui.logdir.files.problems import Problems
 from tfdbg_tui.logdir.files.repeating_file import RepeatingFile
 from tfdbg_tui.wire import repetitions, tfrecord
-from tfdbg_tui.wire.events import Repetitions
+from tfdbg_tui.wire.events import DebugEvent, GraphExecutionTrace, Repetitions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -170,6 +170,7 @@ LOOP = [(0, 0, i) for i in range(9)]
         {"sizes": [5]},
         {"sizes": []},
         {"steps": []},
+        {"serials": [1, 2]},
         {"executions": np.array([[1, 0, 0]], "<u4").tobytes()},
         {"executions": np.array([[0, 9, 0]], "<u4").tobytes()},
         {"executions": np.zeros([1 << 19, 3], "<u4").tobytes()},
@@ -194,6 +195,23 @@ def test_repetitions_that_contradict_themselves_cost_nothing_else(
     (problem,) = problems.snapshot()
     assert f"the record at byte {size:,} is not readable" in problem.message
     assert file.record(size) == own
+
+
+def test_any_numbers_are_read(tmp_path: Path) -> None:
+    """Those of a damaged file need not be what a writer would write."""
+    data = written([["a" * 200]], [LOOP])
+    first, last = (payload for _, payload in tfrecord.records(data.stored, check=True))
+    own = last[: -repetitions.appended_size(last)]
+    size = len(first) + tfrecord.FRAME_SIZE
+    executions = np.array([[0, 0, 1]], "<u4").tobytes()
+    told = Repetitions([size], [size], [float("nan")], [-(1 << 63)], [-1], executions)
+    stored = tfrecord.frame(first) + tfrecord.frame(own + repetitions.appended(told))
+    problems = Problems()
+    found = [payload for _, payload in read(opened(tmp_path / "f", stored, problems), 1 << 14)]
+    assert [found[0], found[2]] == [first, own]
+    event = DebugEvent.decode(found[1])
+    assert GraphExecutionTrace.decode(event.graph_execution_trace).op_name == "a" * 200
+    assert not problems.snapshot()
 
 
 def test_a_file_is_read_as_it_grows(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def with_repetitions(payload: bytes, before: Callable[[int, int], bytes]) -> Rec
     stamps = {
         "wall_time": _bytes_of(told.wall_times, "<f8")[caused],
         "step": np.array([_step_bytes(step) for step in told.steps], np.uint8)[caused],
-        "serial": _bytes_of(told.serials, "<u8")[caused],
+        "serial": _bytes_of(told.serials, "<i8")[caused],
         "iteration": _bytes_of(iterations, "<u4"),
     }
     return _together(groups, which, stamps, _framed(own))
