@@ -14,7 +14,7 @@ tf = pytest.importorskip("tensorflow")
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui.dump.encode.repetitions import Repeats  # noqa: E402
-from tfdbg_tui.dump.observe import graph_executions  # noqa: E402
+from tfdbg_tui.dump.record import recorder  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,9 +58,21 @@ def gradient() -> Any:
     return tape.gradient(y, x)
 
 
+def session() -> None:
+    with tf.Graph().as_default():
+        start = [0, tf.ones([300]), tf.compat.v1.placeholder(tf.float32, [None])]
+        made = tf.compat.v1.while_loop(
+            lambda i, *_: i < 30, lambda i, x, y: (i + 1, x * 0.5 + 1.0, tf.tanh(y)), start
+        )
+        with tf.compat.v1.Session() as running:
+            for size in (3, 3, 2):
+                running.run(made, {start[2]: np.ones(size)})
+
+
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "nested": lambda: (nested(tf.ones([2])), nested(tf.ones([700]))),
     "gradient": gradient,
+    "session": session,
     "all NaN": lambda: [all_nan(tf.ones([700])) for _ in range(3)],
     "few elements": data(2),
     "many elements": data(70_000),
@@ -72,7 +84,7 @@ def rows(
 ) -> Any:
     """Record a program; return all that is on record of its tensors, but for times."""
     with monkeypatch.context() as patch:
-        patch.setattr(graph_executions.GraphExecutions, "_repeats", lambda self: repeats)
+        patch.setattr(recorder.Recorder, "repeats", repeats)
         tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
         try:
             for number in range(300, 303):
@@ -117,7 +129,7 @@ def test_calls_repeat_others_once_files_are_large(
 
     sizes = []
     for limit in (1 << 28, 0):
-        monkeypatch.setattr(graph_executions, "_MUCH_BYTES", limit)
+        monkeypatch.setattr(recorder, "_MUCH_BYTES", limit)
         root = tmp_path / str(limit)
         tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
         for _ in range(200):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import queue_rows
+from tfdbg_tui.dump.encode.queue_rows import QueueRows
+from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.encode.repetitions import InOrder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tfdbg_tui.dump.encode.queue_rows import QueueRows
     from tfdbg_tui.dump.encode.records import GroupRecords
     from tfdbg_tui.dump.encode.repetitions import Repeats
 
@@ -26,12 +27,72 @@ _MEASURED_BYTES = 1 << 20
 IntArray = npt.NDArray[np.int64]
 
 
+class TraceBatch(Protocol):
+    """Executions of instrumented tensors of graphs, not yet encoded."""
+
+    count: int
+
+    @property
+    def nbytes(self) -> int:
+        """About as many bytes wait."""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether a tensor in them is."""
+
+    @property
+    def graph_id(self) -> str:
+        """The graph that was executed."""
+
+    def encode(self) -> Iterable[tuple[bytes, int]]:
+        """Return items for the trace file and the number of records in each."""
+
+
 def parts(taken: QueueRows, groups: Sequence[GroupRecords]) -> Iterator[QueueRows]:
     """Yield the executions in parts that make about `_PART_BYTES` of records at most."""
     largest = max((len(group.plan.rows) for group in groups), default=1)
     begins = taken.heads()[:: max(1, _PART_BYTES // (largest * _RECORD_BYTES))].tolist()
     for begin, end in itertools.pairwise((*begins, len(taken.rows))):
         yield taken[begin:end]
+
+
+def joined(queued: Sequence[TraceBatch], repeats: Repeats) -> Iterator[TraceBatch]:
+    """Yield executions in their order, those together that follow each other and are healthy.
+
+    In sessions each execution is queued by itself, and to encode them so takes ten times as long.
+
+    Args:
+        queued: The executions.
+        repeats: Which of those that come together may be written as repetitions of others.
+    """
+    plain: list[tuple[Batch, queue_rows.Rows]] = []
+    for batch in queued:
+        rows = batch.rows if isinstance(batch, Batch) else None
+        if isinstance(batch, Batch) and rows is not None:
+            plain.append((batch, rows))
+            continue
+        yield from _together(plain, repeats)
+        plain.clear()
+        yield batch
+    yield from _together(plain, repeats)
+
+
+def _together(
+    plain: Sequence[tuple[Batch, queue_rows.Rows]], repeats: Repeats
+) -> Iterator[RowsBatch]:
+    """Yield executions whose rows tell all."""
+    if not plain:
+        return
+    groups = list(dict.fromkeys(batch.records for batch, _ in plain))
+    causes = list(dict.fromkeys(batch.cause for batch, _ in plain))
+    numbers = {group: number for number, group in enumerate(groups)}
+    caused = {cause: number for number, cause in enumerate(causes)}
+    of_each = [(numbers[batch.records], caused[batch.cause]) for batch, _ in plain]
+    sizes = [len(rows) for _, rows in plain]
+    which, causes_of_each = np.repeat(np.array(of_each, np.int64), sizes, axis=0).T
+    rows = np.concatenate([rows for _, rows in plain])
+    for part in parts(QueueRows(which, causes, causes_of_each, rows), groups):
+        yield RowsBatch(part, groups, {}, repeats=repeats)
 
 
 class RowsBatch:

@@ -48,6 +48,27 @@ class Batch:
         self.nbytes = sum(array.nbytes for arrays in values.values() for array in arrays)
 
     @property
+    def rows(self) -> queue_rows.Rows | None:
+        """What it would be in the queue of rows; None where that would not tell all."""
+        plan = self._records.plan
+        tells_more = self.values.keys() - {"iteration", "size"}
+        if tells_more or plan.has_bad_constants or plan.among_whole_tensors:
+            return None
+        rows = np.zeros((queue_rows.rows_for(plan.sizes_put), queue_rows.WIDTH), np.int64)
+        rows[:, queue_rows.PART] = range(len(rows))
+        rows[:, queue_rows.ITERATION] = self.iteration
+        for size in self.values.get("size", ()):
+            numbers = np.zeros(len(rows) * queue_rows.SIZES_IN_ROW, np.int64)
+            numbers[: len(size)] = size
+            rows[:, queue_rows.SIZES :] = numbers.reshape(len(rows), -1)
+        return rows
+
+    @property
+    def records(self) -> GroupRecords:
+        """Encodes the records of its group."""
+        return self._records
+
+    @property
     def is_bad(self) -> bool:
         """Whether one of the tensors is."""
         return self._records.first_bad(self.values) is not None

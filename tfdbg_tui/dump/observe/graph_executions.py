@@ -12,7 +12,6 @@ from tfdbg_tui.dump.encode import batches
 from tfdbg_tui.dump.encode.batches import RowsBatch
 from tfdbg_tui.dump.encode.queue_rows import COUNTED, FIRST_SETTLED, KEY, QueueRows
 from tfdbg_tui.dump.encode.records import Batch
-from tfdbg_tui.dump.encode.repetitions import Repeats
 from tfdbg_tui.dump.errors import bad_tensor_message
 from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.wire import omissions
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 _APART_SECONDS = 1e-6
 """Between the times of a bad execution and of its neighbours in the file: whoever reads it takes
 records with one time for records of one execution."""
-_MUCH_BYTES = 1 << 28
-"""In larger files one call is written like another in few bytes as well: those of a program with
-steps of half a millisecond grow by 60 MB a second otherwise."""
 
 
 class GraphExecutions:
@@ -62,8 +58,6 @@ class GraphExecutions:
         self._graphs = graphs
         self._locations = locations
         self._calls = calls
-        # In the modes that TensorFlow has its reader sees each record, as of its own writer.
-        self._may_repeat = options.adaptive and options.circular_buffer_size <= 0
         self._freezes = options.keep_after_bad is not None
         self._watches_bad = options.watches_bad
         self._raises = options.on_bad == "raise"
@@ -126,20 +120,13 @@ class GraphExecutions:
         extremes: Mapping[int, npt.NDArray[np.float64]],
     ) -> None:
         try:
-            repeats = self._repeats()
+            repeats = self._recorder.repeats
             for part in batches.parts(taken, records):
                 self._recorder.traces(RowsBatch(part, records, extremes, repeats=repeats))
         except Exception as error:  # What comes after in the queue may be bad.
             self._recorder.lose(omissions.SKIPPED, "graph executions", error)
             if is_interrupt(error):
                 raise
-
-    def _repeats(self) -> Repeats:
-        """Return which executions may be written as repetitions of others by now."""
-        if not self._may_repeat:
-            return Repeats.NONE
-        is_much = self._recorder.num_bytes > _MUCH_BYTES
-        return Repeats.ACROSS_CALLS if is_much else Repeats.IN_CALLS
 
     def add(self, group: Group, values: Values, cause: Cause) -> None:
         """Queue one execution of a group: in a session, after those that it has to come after.

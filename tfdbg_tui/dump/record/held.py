@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.dump.encode import executions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from tfdbg_tui.dump.encode.batches import TraceBatch
     from tfdbg_tui.dump.encode.executions import Execution
 
 _SHARE = 10
@@ -18,27 +17,6 @@ _MOST_BYTES = 64 << 20
 _LEAST_ROUNDS = 5
 """Graph executions are queued up to a tenth of a second after the executions that they belong to,
 so the newest rounds are kept however large they are."""
-
-
-class TraceBatch(Protocol):
-    """Executions of instrumented tensors of graphs, not yet encoded."""
-
-    count: int
-
-    @property
-    def nbytes(self) -> int:
-        """About as many bytes wait."""
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether a tensor in them is."""
-
-    @property
-    def graph_id(self) -> str:
-        """The graph that was executed."""
-
-    def encode(self) -> Iterable[tuple[bytes, int]]:
-        """Return items for the trace file and the number of records in each."""
 
 
 class Events(NamedTuple):

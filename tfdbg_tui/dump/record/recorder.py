@@ -22,7 +22,8 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tfdbg_tui.dump import steps
-from tfdbg_tui.dump.encode import executions
+from tfdbg_tui.dump.encode import batches, executions
+from tfdbg_tui.dump.encode.repetitions import Repeats
 from tfdbg_tui.dump.errors import reason_of
 from tfdbg_tui.dump.record.backlog import Backlog
 from tfdbg_tui.dump.record.file_set import WrittenFileSet
@@ -33,9 +34,9 @@ from tfdbg_tui.wire import events, metadata, omissions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tfdbg_tui.dump.encode.batches import TraceBatch
     from tfdbg_tui.dump.encode.executions import Execution
     from tfdbg_tui.dump.options import Options
-    from tfdbg_tui.dump.record.held import TraceBatch
 
 _log = logging.getLogger("tfdbg_tui")
 
@@ -44,6 +45,10 @@ _ITEM_BYTES = 500
 """How many bytes could be written in the time that an item takes besides its bytes."""
 
 _HEALTHY = "healthy events"
+
+_MUCH_BYTES = 1 << 28
+"""In larger files one call is written like another in few bytes as well: those of a program with
+steps of half a millisecond grow by 60 MB a second otherwise."""
 
 _run_ids: dict[str, str] = {}
 """The run id of each dump root this process wrote to: TensorFlow reads one run a directory."""
@@ -101,6 +106,8 @@ class Recorder:
         self._stopped = True
         self._thread: threading.Thread | None = None
         self._keep_after_bad = options.keep_after_bad
+        # In the modes that TensorFlow has its reader sees each record, as of its own writer.
+        self._may_repeat = options.adaptive and options.circular_buffer_size <= 0
         self._remaining: int | None = None
         self._forked = False
         self._files = WrittenFileSet(options, self.host)
@@ -145,6 +152,13 @@ class Recorder:
     def num_bytes(self) -> int:
         """About how many bytes the files hold, with what waits, as far as they lie here."""
         return sum(self._files.sizes()) + self._backlog.num_bytes
+
+    @property
+    def repeats(self) -> Repeats:
+        """Which graph executions may be written as repetitions of others by now."""
+        if not self._may_repeat:
+            return Repeats.NONE
+        return Repeats.ACROSS_CALLS if self.num_bytes > _MUCH_BYTES else Repeats.IN_CALLS
 
     def omit(
         self, kind: str, what: str, reason: str, graph_id: str = "", *, count: int = 1
@@ -349,7 +363,8 @@ class Recorder:
 
     def _write(self, taken: Events) -> None:
         if taken.traces:
-            encoded = [item for batch in taken.traces for item in self._encoded(batch)]
+            traces = batches.joined(taken.traces, self.repeats)
+            encoded = [item for batch in traces for item in self._encoded(batch)]
             self._files.traces.extend(encoded)
         if taken.executions:
             self._files.executions.extend(self._encoded_executions(taken.executions))
