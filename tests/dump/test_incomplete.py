@@ -170,7 +170,7 @@ _PLACES = [
     "observe.graph_executions.GraphExecutions._add_together",
     "observe.row_queue.mark",
     "observe.instrument.add_group",
-    "encode.records.GroupRecords.encode",
+    "encode.batches.RowsBatch.encode",
     "observe.row_queue._Queue._hand_over",
     "tensorflow.graph_state.doubt_shapes",
     "tensorflow.functions.is_compiled",
