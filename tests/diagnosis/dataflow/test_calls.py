@@ -116,3 +116,16 @@ def test_what_a_loop_makes_is_taken_by_its_next_iteration(tmp_path: Path) -> Non
         (use,) = (traces[use.index] for use in uses)
         taken.append((use.op_type, use.iteration))
     assert taken == [("Placeholder", 1), ("Placeholder", 2), ("Placeholder", 3), ("AddV2", None)]
+
+
+def test_a_call_is_of_the_function_that_is_executed(tmp_path: Path) -> None:
+    """A loaded model's signatures call the same function, and have no numbers of their own."""
+    log = tf.function(lambda text: tf.math.log(tf.strings.to_number(text)))
+    first, second = (tf.function(lambda text: log(text)) for _ in range(2))
+    text = tf.constant(["0", "1"])
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    first.get_concrete_function(text)
+    second(text)
+    tfdbg_tui.disable_dump_debug_info()
+    (finding,) = tfdbg_tui.diagnose(open_run(tmp_path)).roots
+    assert (finding.op_type, finding.alerts) == ("Log", 2)

@@ -122,6 +122,8 @@ class RunCallers:
             row: The row at which it starts.
         """
         ops = self._calling(run.graph_id)
+        if len(ops) > 1:
+            ops = [op for op in ops if self._may_have_run(op, row)]
         if len(ops) < 2:
             return ops[0] if ops else None
         begun = [(row_before, op) for op in ops if (row_before := self._begun(op, row)) is not None]
@@ -132,6 +134,18 @@ class RunCallers:
             return begun[0][1] if len(begun) == 1 else None
         unmarked = [op for op in ops if self._marks(op.graph_id, op.name).before is None]
         return unmarked[0] if len(unmarked) == 1 else None
+
+    def _may_have_run(self, op: GraphOp, row: int) -> bool:
+        """Whether an op may have run in the execution of a row.
+
+        A graph that no other one calls runs only where it is executed itself: of the signatures of
+        a loaded model, for example, one.
+        """
+        execution = self._call_of(row)[0]
+        if execution is None or self._calls.call_sites(op.graph_id):
+            return True
+        executed = self._calls.executed_graphs(self._run.executions.kind(execution))
+        return not executed or op.graph_id in executed
 
     def _find_calling(self, graph_id: str) -> list[GraphOp]:
         """Return the ops that call a graph and are run, in order of creation in their graphs."""
