@@ -130,7 +130,8 @@ class Cursor:
         self._skip_unknown()
         encoded = codec.varint(tag)
         mask = np.uint64((1 << 8 * len(encoded)) - 1)
-        return (self._word & mask) == int.from_bytes(encoded, "little"), len(encoded)
+        has: Flags = (self._word & mask) == int.from_bytes(encoded, "little")
+        return has & (self.position < self.end), len(encoded)
 
     def _skip_unknown(self) -> None:
         if self._known is None:

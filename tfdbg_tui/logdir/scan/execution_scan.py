@@ -179,6 +179,10 @@ class ExecutionScan:
         _note_measured(np.array([rows[row], slot]), outputs.largest[is_whole], found)
 
     def _walk(self, chunk: Chunk, rows: Ints, *, skip_unknown: bool) -> _Fields:
+        """Walk the fields of some records, in the order of their numbers or in our writer's.
+
+        That has what is the same whenever an op is executed in one place before all else.
+        """
         cursor, step = into_events(
             chunk.data, chunk.payload_bounds(rows), _EXECUTION, Execution, skip_unknown=skip_unknown
         )
@@ -186,23 +190,27 @@ class ExecutionScan:
         cursor.optional_bytes(_OP_TYPE)
         cursor.optional_varint(_NUM_OUTPUTS)
         cursor.optional_bytes(_GRAPH_ID)
+        cursor.optional_varint(_NUM_OUTPUTS)
         head_size = cursor.position - head
-        cursor.optional_bytes(_INPUT_IDS)
-        cursor.optional_bytes(_OUTPUT_IDS)
+        _skip_ids(cursor)
         mode = cursor.optional_varint(_MODE)
         outputs = self._outputs(chunk, cursor, mode)
         _, location, location_size = cursor.optional_bytes(_CODE_LOCATION)
         cursor.optional_bytes(_DEVICE_IDS)
+        layer = _layers(chunk, cursor)
+        _skip_ids(cursor)
+        outputs = _either(cursor, outputs, self._outputs(chunk, cursor, mode))
         has_serial, serial = cursor.optional_fixed(_SERIAL)
         cursor.optional_fixed(_THREAD)
         cursor.optional_bytes(_ERROR)
         _, minima, size = cursor.optional_bytes(_MINIMA)
         _, maxima, maxima_size = cursor.optional_bytes(_MAXIMA)
         _skip_inputs(cursor)
-        layer = _layers(chunk, cursor)
+        layer = np.maximum(layer, _layers(chunk, cursor))
         cursor.optional_bytes(_BAD_ELEMENTS)
         cursor.optional_bytes(_INPUT_BAD_ELEMENTS)
         cursor.optional_bytes(_COMPARED)
+        cursor.optional_bytes(_ERROR)
         cursor.ok &= (mode < _MAX_MODE) & (layer < _MAX_LAYER)
         return _Fields(
             cursor.ends(),
@@ -283,6 +291,22 @@ def _note_extremes(numbers: Words, rows: Ints, fields: _Fields, found: ScannedEx
 def _note_measured(places: Ints, largest: Floats, found: ScannedExecutions) -> None:
     found.measured = np.concatenate([found.measured, places], axis=1)
     found.largest = np.concatenate([found.largest, largest])
+
+
+def _either(cursor: Cursor, first: _Outputs, second: _Outputs) -> _Outputs:
+    """Return the outputs of records that have them in one of two places; no record has in both."""
+    cursor.ok &= (first.counts == 0) | (second.counts == 0)
+    return _Outputs(
+        first.counts + second.counts,
+        np.concatenate([first.alerts, second.alerts], axis=1),
+        np.concatenate([first.measured, second.measured], axis=1),
+        np.concatenate([first.largest, second.largest]),
+    )
+
+
+def _skip_ids(cursor: Cursor) -> None:
+    cursor.optional_bytes(_INPUT_IDS)
+    cursor.optional_bytes(_OUTPUT_IDS)
 
 
 def _skip_inputs(cursor: Cursor) -> None:

@@ -1,0 +1,53 @@
+"""Executions that the writer writes are read many at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+from tests.logdir.synthetic import content  # noqa: E402
+from tfdbg_tui.logdir import RunReader, list_runs  # noqa: E402
+from tfdbg_tui.logdir.index.executions import ExecutionLog  # noqa: E402
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "CONCISE_HEALTH", "FULL_HEALTH", "NO_TENSOR"])
+def test_they_are_read_in_bulk(tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    double = tf.function(lambda x: x * 2.0, autograph=False)
+    layer = tf.Module(name="layer")
+    with layer.name_scope:
+        ones = tf.ones([5])
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
+    try:
+        for number in range(60):
+            with tfdbg_tui.step(number):
+                doubled = double(ones)
+                tf.split(doubled, [2, 3])
+                tf.math.log(doubled - 3.0)
+                tf.reduce_any(doubled > 1.0)
+                with contextlib.suppress(tf.errors.InvalidArgumentError):
+                    tf.reshape(doubled, [7])
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (files,) = list_runs(tmp_path)
+    one_by_one = RunReader(files, vectorised=False).read_all()
+    alone: list[int] = []
+    decode = ExecutionLog._decode
+
+    def counted(self: Any, chunk: Any, row: int, **options: Any) -> Any:
+        alone.append(row)
+        return decode(self, chunk, row, **options)
+
+    monkeypatch.setattr(ExecutionLog, "_decode", counted)
+    run = RunReader(files).read_all()
+    assert len(run.executions) >= 60 * 6
+    assert len(alone) <= 3 * run.executions.num_kinds < 60
+    assert content(run) == content(one_by_one)
