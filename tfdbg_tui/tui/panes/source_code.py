@@ -57,8 +57,9 @@ class SourceRows(Rows):
         return source.lines if source else ()
 
     def position(self, snapshot: Snapshot, focus: Focus) -> int | None:
-        """See `Rows`."""
-        return focus.place.line - 1 if focus.place else None
+        """See `Rows`; a damaged file may name a line that its text does not have."""
+        row = focus.place.line - 1 if focus.place else -1
+        return row if 0 <= row < self.count(snapshot, focus) else None
 
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
