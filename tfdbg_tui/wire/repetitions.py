@@ -9,38 +9,32 @@ the stamp of each repetition.  They come right before that record.
 
 from __future__ import annotations
 
-import struct
-
+from tfdbg_tui.wire import codec
 from tfdbg_tui.wire.events import DebugEvent, Repetitions
-
-_MARK = 0x52455054
-"""The upper half of `DebugEvent.repetitions_mark`; the lower is the size of what is appended."""
-_MARK_FIELD = DebugEvent.field("repetitions_mark", 0)
-_MARKED = struct.Struct("<II")
 
 STEP_SIZE = 5
 MAX_STEP = (1 << 7 * STEP_SIZE) - 1
 
-TAIL_SIZE = len(_MARK_FIELD)
-"""Bytes at the end of a payload that tell whether repetitions are appended."""
-TAIL_TAG = _MARK_FIELD[: -_MARKED.size]
-MARK = struct.pack("<I", _MARK)
-"""The last bytes of such a payload."""
+MARK = b"TPER"
+"""The last bytes of a payload behind which repetitions are told."""
+_TAG = codec.varint(DebugEvent.tag("repetitions_mark"))
+TAIL_SIZE = len(_TAG) + 8
+"""Bytes of `DebugEvent.repetitions_mark`: its tag, the size of what is appended, and `MARK`."""
 
 
 def appended(repetitions: Repetitions) -> bytes:
     """Return what is appended to the payload of the record that the repetitions come before."""
     field = DebugEvent.field("repetitions", repetitions.encode())
-    return field + TAIL_TAG + _MARKED.pack(len(field) + TAIL_SIZE, _MARK)
+    return field + _TAG + (len(field) + TAIL_SIZE).to_bytes(4, "little") + MARK
 
 
 def appended_size(payload: bytes) -> int:
     """Return how many bytes of a payload tell of repetitions: 0 where there are none."""
     tail = payload[-TAIL_SIZE:]
-    if len(tail) < TAIL_SIZE or not tail.startswith(TAIL_TAG):
+    if not (tail.startswith(_TAG) and tail.endswith(MARK)):
         return 0
-    size, mark = _MARKED.unpack(tail[-_MARKED.size :])
-    return int(size) if mark == _MARK and TAIL_SIZE < size < len(payload) else 0
+    size = int.from_bytes(tail[-8:-4], "little")
+    return size if TAIL_SIZE < size < len(payload) else 0
 
 
 def step_bytes(step: int) -> bytes:

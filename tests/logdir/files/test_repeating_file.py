@@ -161,6 +161,14 @@ def test_of_a_damaged_file_nothing_wrong_is_read(
 LOOP = [(0, 0, i) for i in range(9)]
 
 
+def first_and_last() -> tuple[bytes, bytes, int]:
+    """Return the first and the last payload of a loop, and the size of the first's record."""
+    data = written([["a" * 200]], [LOOP])
+    first, last = (payload for _, payload in tfrecord.records(data.stored, check=True))
+    own = last[: -repetitions.appended_size(last)]
+    return first, own, len(first) + tfrecord.FRAME_SIZE
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -181,10 +189,7 @@ LOOP = [(0, 0, i) for i in range(9)]
 def test_repetitions_that_contradict_themselves_cost_nothing_else(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    data = written([["a" * 200]], [LOOP])
-    first, last = (payload for _, payload in tfrecord.records(data.stored, check=True))
-    own = last[: -repetitions.appended_size(last)]
-    size = len(first) + tfrecord.FRAME_SIZE
+    first, own, size = first_and_last()
     told = Repetitions([size], [size], [1.0], [0], [1], np.array([[0, 0, 1]], "<u4").tobytes())
     for name, value in change.items():
         setattr(told, name, value)
@@ -199,10 +204,7 @@ def test_repetitions_that_contradict_themselves_cost_nothing_else(
 
 def test_any_numbers_are_read(tmp_path: Path) -> None:
     """Those of a damaged file need not be what a writer would write."""
-    data = written([["a" * 200]], [LOOP])
-    first, last = (payload for _, payload in tfrecord.records(data.stored, check=True))
-    own = last[: -repetitions.appended_size(last)]
-    size = len(first) + tfrecord.FRAME_SIZE
+    first, own, size = first_and_last()
     executions = np.array([[0, 0, 1]], "<u4").tobytes()
     told = Repetitions([size], [size], [float("nan")], [-(1 << 63)], [-1], executions)
     stored = tfrecord.frame(first) + tfrecord.frame(own + repetitions.appended(told))

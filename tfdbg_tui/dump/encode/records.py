@@ -37,10 +37,10 @@ class Batch:
         cause: What caused the execution.
     """
 
-    __slots__ = ("_records", "cause", "count", "iteration", "nbytes", "values")
+    __slots__ = ("cause", "count", "iteration", "nbytes", "records", "values")
 
     def __init__(self, records: GroupRecords, values: Values, cause: Cause) -> None:
-        self._records = records
+        self.records = records
         self.values = values
         self.cause = cause
         self.iteration = int(values["iteration"][0].reshape(-1)[0]) if records.plan.iterated else 0
@@ -50,7 +50,7 @@ class Batch:
     @property
     def rows(self) -> queue_rows.Rows | None:
         """What it would be in the queue of rows; None where that would not tell all."""
-        plan = self._records.plan
+        plan = self.records.plan
         tells_more = self.values.keys() - {"iteration", "size"}
         if tells_more or plan.has_bad_constants or plan.among_whole_tensors:
             return None
@@ -64,23 +64,18 @@ class Batch:
         return rows
 
     @property
-    def records(self) -> GroupRecords:
-        """Encodes the records of its group."""
-        return self._records
-
-    @property
     def is_bad(self) -> bool:
         """Whether one of the tensors is."""
-        return self._records.first_bad(self.values) is not None
+        return self.records.first_bad(self.values) is not None
 
     @property
     def graph_id(self) -> str:
         """The graph that was executed."""
-        return self._records.plan.graph_id
+        return self.records.plan.graph_id
 
     def encode(self) -> Iterator[tuple[bytes, int]]:
         """Return items for the trace file and the number of records in each."""
-        return self._records.encode(self)
+        return self.records.encode(self)
 
 
 class GroupRecords:

@@ -86,14 +86,11 @@ class RepeatingFile(RecordFile):
 
     def bytes_at_each(self, offsets: Sequence[int], size: int) -> list[bytes]:
         """See `RecordFile.bytes_at_each`."""
-        found = [b""] * len(offsets)
-        stored = [place for place, at in enumerate(offsets) if self._stretch_at(at) is None]
-        read = super().bytes_at_each([self.stored_offset(offsets[place]) for place in stored], size)
-        for place, data in zip(stored, read, strict=True):
-            found[place] = data
-        for place in sorted(set(range(len(offsets))) - set(stored)):
-            found[place] = self.bytes_at(offsets[place], size)
-        return found
+        is_made = [self._stretch_at(offset) is not None for offset in offsets]
+        pairs = list(zip(offsets, is_made, strict=True))
+        stored = [self.stored_offset(offset) for offset, made in pairs if not made]
+        read = iter(super().bytes_at_each(stored, size))
+        return [self.bytes_at(offset, size) if made else next(read) for offset, made in pairs]
 
     # ---- On the way forward --------------------------------------------------------------------
 
