@@ -40,6 +40,7 @@ from tfdbg_tui.dump.tensorflow import (
 )
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
 from tfdbg_tui.dump.tensorflow.listener import plain_name
+from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 from tfdbg_tui.dump.whole_tensors import WholeTensors
 from tfdbg_tui.wire import events, omissions
 
@@ -584,7 +585,10 @@ class DumpWriter:
         call.order = RunOrder(plan.needs)
         call.measured = self._measured.run_begins(plan.name)
         switch = self._sessions.switch(session, plan, call.measured)
-        return SessionRun(plan, call, plan.feeds.values(call), switch)
+        stage = SessionStage(session, plan.rows) if plan.rows else None
+        if stage is not None:
+            row_queue.run_begins(stage)
+        return SessionRun(plan, call, plan.feeds.values(call), switch, stage)
 
     def session_counted(self, run: SessionRun, steps: Any) -> None:
         """Note the training step of a run."""
@@ -592,6 +596,8 @@ class DumpWriter:
 
     def session_run_ends(self, run: SessionRun, fetches: Any, outputs: Any) -> None:
         """See `Listener`: record an execution."""
+        if run.stage is not None:
+            row_queue.run_ends(run.stage)
         self.call_ends(run.call, (), [*map(FetchedTensor, fetches, outputs)])
 
     def session_plan_again(self, session: Any, wanted: Wanted, error: BaseException) -> Plan | None:
@@ -603,6 +609,8 @@ class DumpWriter:
 
     def session_run_fails(self, session: Any, run: SessionRun, error: BaseException) -> None:
         """See `Listener`: record an execution that raised."""
+        if run.stage is not None:
+            row_queue.run_ends(run.stage)
         self.call_fails(run.call, (), error)
         if not self._recorder.broken and not run.computed_again:
             self._sessions.run_failed(session.graph, run, error)

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.encode.causes import Cause
 
-NUMBER, PART, ITERATION, KEY, SIZES = range(5)
+NUMBER, PART, ITERATION, KEY, SERIAL, SIZES = range(6)
 """Columns of a row: number of the group; which of the rows of one execution it is; iteration of the
-loop; by which the group knows the details, 0 where nothing is bad; the first of the sizes."""
-WIDTH = 8
+loop; by which the group knows the details, 0 where nothing is bad; number of the session's run, 0
+where the graph does not know it; the first of the sizes."""
+WIDTH = 9
 MARK = 0
 """Stands for the number of a group in what is not the row of an execution."""
 NO_KEY = -1

@@ -78,6 +78,8 @@ class FunctionOps:
             return
         if added.usage.stateless:
             row_queue.expect_rows_of_datasets()
+        if not added.in_session:
+            row_queue.watch()
         sinks, last = self._add_groups(added, graph, ops)
         if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
             # Nothing else makes them run.

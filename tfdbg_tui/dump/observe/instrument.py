@@ -50,8 +50,6 @@ _ROW_MODES = (
     TensorDebugMode.CURT_HEALTH,
     TensorDebugMode.CONCISE_HEALTH,
 )
-"""Modes in which a row tells all of a healthy group; in the others each group has a sink, as what
-goes two ways comes in no order."""
 
 
 def add_group(
@@ -83,7 +81,15 @@ def add_group(
 
 def goes_into_queue(place: Place, mode: TensorDebugMode) -> bool:
     """Return whether a group hands over what it saw by the queue, and not by its sink."""
-    return place.drained and mode in _ROW_MODES
+    return place.drained and tells_in_rows(mode)
+
+
+def tells_in_rows(mode: TensorDebugMode) -> bool:
+    """Return whether a row tells all of a healthy group; in other modes each group has a sink.
+
+    What goes two ways comes in no order.
+    """
+    return mode in _ROW_MODES
 
 
 def add_run_feeds(graph: Any) -> RunFeeds:
@@ -150,34 +156,33 @@ class _GroupBuilder:
             if by_python and looks.tensors:
                 return self._hand_to_python(looks, after)
         if self._serial is not None:
-            self._columns.append(("serial", self._serial))
             after.append(self._waited(self._items[0]))  # What is constant may be in a branch.
-        self._name_columns()
         self._plan.sizes_put = len(looks.sizes) if looks is not None else 0
         looks = looks if looks is not None and looks.tensors else None
         if goes_into_queue(self._place, mode):
             return self._put_all(looks, after)
+        self._name_columns()
         return self._call_sink(looks, after)
 
     def _hand_to_python(self, looks: Looks, after: Sequence[Any]) -> Any:
         """Return an op that hands the tensors to the sink, which looks at them: two ops in all."""
-        if self._serial is not None:
-            self._columns.append(("serial", self._serial))
         self._name_columns()
         if self._plan.mode is not TensorDebugMode.CURT_HEALTH:
             self._plan.sizes_put = len(self._plan.unsized)
-        row = row_queue.row_tensor(self._host, self._number, self._counter(), [])
+        row = self._row(self._host, self._counter(), [])
         inputs = [row, *(column for _, column in self._columns), *looks.tensors]
         return callbacks.call_sink(self._host.after(after), inputs)
 
     def _name_columns(self) -> None:
+        if self._serial is not None:
+            self._columns.append(("serial", self._serial))
         self._plan.columns = tuple(name for name, _ in self._columns)
 
     def _call_sink(self, looks: Looks | None, after: Sequence[Any]) -> Any:
         """Return an op that calls Python in each execution."""
         ops = self._host.after(after)
         if looks is None:
-            row = row_queue.row_tensor(ops, self._number, self._counter(), [])
+            row = self._row(ops, self._counter(), [])
         else:
             row = self._with_details(looks, after)
         return callbacks.call_sink(ops, [row, *(column for _, column in self._columns)])
@@ -187,7 +192,7 @@ class _GroupBuilder:
         curt = looks.curt()
         condition = self._is_worth_a_look(curt, looks.sizes)
         ops = self._host.after(after)
-        row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
+        row = self._row(ops, self._counter(), looks.sizes)
         healthy, bad = ops.op("Switch", row, condition).outputs
         bad = self._counted_down(bad)
         ends = [healthy]
@@ -205,12 +210,12 @@ class _GroupBuilder:
     def _put_all(self, looks: Looks | None, after: Sequence[Any]) -> Any:
         """Return an op that has to run for each execution to be put into the queue."""
         if looks is None:
-            row = row_queue.row_tensor(self._host, self._number, None, [])
+            row = self._row(self._host, None, [])
             return self._put(row, elements.none(self._host), after)
         arguments = looks.arguments()
         if self._are_elements_few(arguments):
             self._plan.handed_over = tuple(argument.handed_over for argument in arguments)
-            row = row_queue.row_tensor(self._host, self._number, None, looks.sizes)
+            row = self._row(self._host, None, looks.sizes)
             return self._put(row, elements.words_of(self._ops, arguments), after)
         may_be_few = elements.are_few(arguments) is not False
         if self._place.repeated and self._plan.counted and may_be_few:
@@ -233,7 +238,7 @@ class _GroupBuilder:
             return self._put_few_bad_elements(looks, arguments, curt, condition, after)
         ops = self._host
         none = elements.none(ops)
-        row = row_queue.row_tensor(ops, self._number, self._counter(), looks.sizes)
+        row = self._row(ops, self._counter(), looks.sizes)
         healthy, bad = ops.op("Switch", row, condition).outputs
         bad = self._counted_down(bad)
         branches = [(healthy, none)]
@@ -259,7 +264,7 @@ class _GroupBuilder:
     ) -> Any:
         """Do so where the elements are surely not too many: a healthy execution costs less."""
         ops = self._host
-        row = row_queue.row_tensor(ops, self._number, None, looks.sizes)
+        row = self._row(ops, None, looks.sizes)
         healthy, bad = ops.op("Switch", elements.none(ops), condition).outputs
         bad = self._counted_down(bad)
         ends = [healthy]
@@ -293,7 +298,8 @@ class _GroupBuilder:
 
     def _put(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
         number = self._number_of_iteration() if self._ends is None else self._ends
-        return row_queue.put(self._host.after(after), row, number, words)
+        ops, in_session = self._host.after(after), self._place.in_session
+        return row_queue.put(ops, row, number, words, in_session=in_session)
 
     def _costs_less_by_python(self) -> bool:
         """Return whether the sink is to look at the tensors: of many, ops do it in less time."""
@@ -387,6 +393,12 @@ class _GroupBuilder:
         if counter.dtype == tf.int32:
             return counter
         return self._host.tensor("Cast", counter, DstT=tf.int32)
+
+    def _row(self, ops: OpMaker, iteration: Any, sizes: Sequence[Any]) -> Any:
+        """Return the row, or the rows, of a healthy execution; see `row_queue.row_tensor`."""
+        is_queued = goes_into_queue(self._place, self._plan.mode)
+        serial = self._serial if is_queued else None
+        return row_queue.row_tensor(ops, self._number, iteration, sizes, serial)
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""

@@ -33,7 +33,8 @@ class Place(Protocol):
 
     Attributes:
         graph: The graph that they are made in.
-        drained: Whether `row_queue` gets what they put into the queue.
+        drained: Whether `row_queue` takes out what they put into the queue.
+        in_session: Whether that is the queue of a session.
         measured: What says in `graph` whether what runs is measured, once a group has asked.
         run_is_measured: Where a session runs the graph, 1.0 if the run is measured, else 0.0.
         repeated: Whether the ops may run many times in a call.
@@ -45,6 +46,7 @@ class Place(Protocol):
 
     graph: Any
     drained: bool
+    in_session: bool
     measured: Any
     run_is_measured: Any
     repeated: bool
@@ -79,18 +81,23 @@ class V1Graph:
         graph: The graph.
         feeds: What a run is fed with.
         copies: What runs in place of ops of the program, by the names of these.
+        drained: Whether what runs before puts rows into the queue: what comes in another way could
+            not be put in order with these.
     """
 
-    drained = False
+    in_session = True
     measured = None
     repeated = False
     settles = False
 
     iteration = None
 
-    def __init__(self, graph: Any, feeds: RunFeeds, copies: Mapping[str, Any]) -> None:
+    def __init__(
+        self, graph: Any, feeds: RunFeeds, copies: Mapping[str, Any], *, drained: bool
+    ) -> None:
         self.graph = graph
-        self.counts_ops = not devices.has_accelerator()
+        self.drained = drained
+        self.counts_ops = not (drained or devices.has_accelerator())
         self.serial, self.run_is_measured = feeds
         self._copies = copies
 
@@ -155,7 +162,9 @@ class AddedGraph:
         self._inputs: dict[str, Any] = {}
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
-        self.drained = not usage.in_session
+        # What a session's datasets run ahead belongs to no run.
+        self.drained = not (usage.in_session and usage.stateless)
+        self.in_session = usage.in_session
         self.repeated = (usage.in_loop or usage.stateless) and not usage.device
         is_plain = not (usage.stateless or usage.device or usage.in_session)
         self.settles = is_plain and not devices.has_accelerator()

@@ -10,7 +10,11 @@ A number below zero in place of the iteration says that what ran until then has 
 call.  The last group of a function puts it there, where nothing else runs during the call (see
 `last_number`); else Python puts a *mark* after the rows, which takes a third of a small call.
 
-The queue is bounded: graphs that are faster than the writer wait for it.
+Each session of TensorFlow 1 has a stage of its own.  The thread empties it while a run is in
+progress, and what is left is taken out when the run ends.
+
+The queue is bounded: graphs that are faster than the writer wait for it.  That of a session is not:
+where the program closes the session while a run goes on, nobody could take anything out.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from tfdbg_tui.dump.encode.queue_rows import (
     MARK,
     NUMBER,
     PART,
+    SERIAL,
     SIZES,
     SIZES_IN_ROW,
     WIDTH,
@@ -45,14 +50,17 @@ from tfdbg_tui.dump.encode.queue_rows import (
 )
 from tfdbg_tui.dump.observe import callbacks
 from tfdbg_tui.dump.observe.calls import LoneCall, Moment
-from tfdbg_tui.dump.tensorflow import executors, resources, stages
+from tfdbg_tui.dump.tensorflow import executors, resources, session_stages, stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tfdbg_tui.dump.encode.causes import Cause
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.groups import Dump, Group
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
+    from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 
 _INTERVAL_SECONDS = 0.05
 _NAME = "tfdbg_tui_rows"
@@ -60,7 +68,9 @@ _MAX_TENSORS = 1 << 12
 """So many tensors with numbers are kept."""
 
 
-def row_tensor(ops: OpMaker, number: int, iteration: Any, sizes: Sequence[Any]) -> Any:
+def row_tensor(
+    ops: OpMaker, number: int, iteration: Any, sizes: Sequence[Any], serial: Any = None
+) -> Any:
     """Return the row, or the rows, of a healthy execution.
 
     Args:
@@ -68,19 +78,21 @@ def row_tensor(ops: OpMaker, number: int, iteration: Any, sizes: Sequence[Any]) 
         number: The group's, by `callbacks.number_of`.
         iteration: An int64 tensor, or None.
         sizes: Int64 tensors.
+        serial: The number of the session's run, an int64 tensor, or None.
 
     Returns:
         Int64 ``[rows, WIDTH]``: more than one where they have many sizes to tell.
     """
     rows = np.zeros((rows_for(len(sizes)), WIDTH), np.int64)
     rows[:, NUMBER], rows[:, PART] = number, range(len(rows))
+    known = {ITERATION: iteration, SERIAL: serial}
+    told = {(0, column): value for column, value in known.items() if value is not None}
     if not sizes:
-        if iteration is None:
-            return ops.constant(rows, tf.int64)
-        unit = ops.constant(np.arange(WIDTH)[None] == ITERATION, tf.int64)
-        own = ops.tensor("Mul", unit, iteration)
-        return ops.tensor("AddV2", own, ops.constant(rows, tf.int64))
-    told = {(0, ITERATION): iteration} if iteration is not None else {}
+        row = ops.constant(rows, tf.int64)
+        for (_, column), value in told.items():
+            unit = ops.constant(np.arange(WIDTH)[None] == column, tf.int64)
+            row = ops.tensor("AddV2", ops.tensor("Mul", unit, value), row)
+        return row
     for index, size in enumerate(sizes):
         told[index // SIZES_IN_ROW, SIZES + index % SIZES_IN_ROW] = size
     constants = {value: ops.constant(value, tf.int64) for value in np.unique(rows).tolist()}
@@ -89,7 +101,7 @@ def row_tensor(ops: OpMaker, number: int, iteration: Any, sizes: Sequence[Any]) 
     return ops.tensor("Reshape", ops.tensor("Pack", values), shape)
 
 
-def put(ops: OpMaker, rows: Any, iteration: Any, words: Any) -> Any:
+def put(ops: OpMaker, rows: Any, iteration: Any, words: Any, *, in_session: bool) -> Any:
     """Return an op that puts what an execution hands over into the queue.
 
     Args:
@@ -97,9 +109,30 @@ def put(ops: OpMaker, rows: Any, iteration: Any, words: Any) -> Any:
         rows: Its rows.
         iteration: The int32 number of the iteration of a loop.
         words: The elements that it hands over.
+        in_session: Whether the queue is that of a session.
     """
+    values = rows, iteration, words
+    return stages.put(ops.on("/device:CPU:0"), _NAME, *values, is_bounded=not in_session)
+
+
+def watch() -> None:
+    """Take rows out of the queue from now on."""
     _queue.watch()
-    return stages.put(ops.on("/device:CPU:0"), _NAME, rows, iteration, words)
+
+
+def fetches_in_graph(graph: Any) -> list[Any]:
+    """Return what a session fetches to take the rows out of its queue: new tensors of its graph."""
+    return session_stages.fetches_in_graph(graph, _NAME, WIDTH)
+
+
+def run_begins(stage: SessionStage) -> None:
+    """Note that a run of a session may put rows into its queue."""
+    _queue.run_begins(stage)
+
+
+def run_ends(stage: SessionStage) -> None:
+    """Take the rows that a run of a session has put into its queue."""
+    _queue.run_ends(stage)
 
 
 def last_number(call: Call, now: Callable[[], Moment]) -> Any:
@@ -211,6 +244,7 @@ class _Queue:
         self.lock = threading.RLock()
         self.mark_lock = threading.RLock()
         self._contexts: list[Any] = []  # of TensorFlow's, in whose stages there may be something
+        self._in_sessions: list[SessionStage] = []  # those of runs in progress
         self._moments: deque[tuple[int, Callable[[], Moment]]] = deque()
         self._numbers = _EndNumbers()
         self._lone: LoneCall | None = None
@@ -224,14 +258,26 @@ class _Queue:
         For the first op of a thread TensorFlow opens a file, and crashes where there is no
         descriptor left; so that op comes now.
         """
+        self._note_context()
+        self._start()
+        self._runs.wait()
+
+    def _start(self) -> None:
         with self.lock:
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name="tfdbg-tui-rows", daemon=True
                 )
                 self._thread.start()
-        self._note_context()
-        self._runs.wait()
+
+    def run_begins(self, stage: SessionStage) -> None:
+        self._in_sessions.append(stage)
+        self._start()
+
+    def run_ends(self, stage: SessionStage) -> None:
+        self._in_sessions.remove(stage)
+        with self.lock:
+            self._drain_session(stage)
 
     def end(self) -> None:
         """Stop the thread: TensorFlow goes before threads do when the process ends."""
@@ -268,7 +314,7 @@ class _Queue:
             self._lone = None
 
     def mark(self, now: Callable[[], Moment]) -> None:
-        if self._thread is None:
+        if not self._contexts:  # Nothing of ours has run but in sessions.
             return
         self._note_context()
         with self.mark_lock:  # Marks are in the order of their moments.
@@ -294,12 +340,20 @@ class _Queue:
                     if not found and where is not resources.current_context():
                         self._forget(where)
             except BaseException as error:
-                for dump in list(callbacks.dumps):
-                    if dump.active:  # A dump that was stopped has its rows.
-                        _tell_loss(dump, error)
+                _tell_all(error)
             finally:
                 _kept.difference_update(leaving)
                 del self.leaving[: len(leaving)]
+            for stage in self._in_sessions.copy():
+                self._drain_session(stage)
+
+    def _drain_session(self, stage: SessionStage) -> None:
+        try:
+            for items in stage.take_all():
+                if len(items.sizes):
+                    self._hand_over(items, in_session=True)
+        except BaseException as error:
+            _tell_all(error)
 
     def _forget(self, context: Any) -> None:
         """Give back what belongs to a context that the program has thrown away."""
@@ -312,11 +366,12 @@ class _Queue:
         if current not in self._contexts:
             self._contexts.append(current)
 
-    def _hand_over(self, items: stages.Items) -> None:
+    def _hand_over(self, items: stages.Items, *, in_session: bool = False) -> None:
         rows = items.numbers
         is_head = rows[:, PART] == 0
         which_item = np.cumsum(is_head) - 1
         rows[:, ITERATION] = np.maximum(items.iterations, 0)[which_item]
+        rows[:, SERIAL] = rows[is_head, SERIAL][which_item]
         moments, ends = self._ended(items.iterations)
         is_mark = rows[:, NUMBER] == MARK
         when: npt.NDArray[np.int64] = (np.cumsum(ends) - ends)[which_item[~is_mark]]
@@ -329,7 +384,8 @@ class _Queue:
             own = np.array([group is not None and group.dump is dump for group in groups])[which]
             of_own = words.of(np.flatnonzero(own[rows[:, PART] == 0]))
             try:
-                known = [*moments, self._open_moment(dump)]
+                now = dump.now() if in_session else self._open_moment(dump)
+                known = [*moments, now]
                 _hand_to(dump, groups, which[own], known, when[own], rows[own], of_own)
             except BaseException as error:
                 _tell_loss(dump, error)
@@ -386,13 +442,23 @@ def _hand_to(
     """
     numbers, which = np.unique(which, return_inverse=True)
     own = [group for group in map(groups.__getitem__, numbers.tolist()) if group is not None]
-    pairs, caused = np.unique(when * len(own) + which, return_inverse=True)
-    ran = [(moments[pair // len(own)], own[pair % len(own)].plan) for pair in pairs.tolist()]
-    causes = [moment.cause_of(plan.graph_id, plan.caller) for moment, plan in ran]
+    serials, runs = np.unique(rows[:, SERIAL], return_inverse=True)
+    shape = len(moments), len(serials), len(own)
+    each = np.ravel_multi_index((when, runs, which), shape)
+    found, caused = np.unique(each, return_inverse=True)
+    ran = zip(*np.unravel_index(found, shape), strict=True)
+    causes = [
+        _cause(moments[number], int(serials[run]), own[which].plan) for number, run, which in ran
+    ]
     taken = QueueRows(which, causes, caused, rows)
     dump.rows_taken(own, taken.with_rows(_told_by_elements(own, taken, words)))
     for group, executions in zip(own, np.bincount(which[taken.heads()]).tolist(), strict=True):
         group.ran(executions)
+
+
+def _cause(moment: Moment, serial: int, plan: GroupPlan) -> Cause:
+    """Return what causes an execution of a group, given the number of the run if it is known."""
+    return moment.cause_by(serial) if serial else moment.cause_of(plan.graph_id, plan.caller)
 
 
 def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -> list[Told]:
@@ -411,6 +477,12 @@ def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -
             found = [(np.arange(len(rows)), np.array([without_details(some) for some in rows]))]
         told += [(places[numbers], some) for numbers, some in found]
     return told
+
+
+def _tell_all(error: BaseException) -> None:
+    for dump in list(callbacks.dumps):
+        if dump.active:  # A dump that was stopped has its rows.
+            _tell_loss(dump, error)
 
 
 def _tell_loss(dump: Dump, error: BaseException) -> None:

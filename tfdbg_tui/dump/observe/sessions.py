@@ -24,6 +24,7 @@ from tfdbg_tui.dump.observe import (
     magnitudes,
     observed,
     references,
+    row_queue,
     run_order,
     update_order,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.places import RunFeeds
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.session_callables import Wanted
+    from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 
 _TOO_SMALL = (
     "TensorFlow does not optimize so small a graph, and would do so with the ops that record, and"
@@ -68,6 +70,8 @@ class Plan:
         needs: Which groups have to be recorded before another, of those that run once.
         switches: What lets its loops and functions know if they are measured; see
             `magnitudes.switches`.
+        rows: What the session fetches to take out what its loops and functions put into the queue;
+            nothing where there are none.
     """
 
     name: str
@@ -79,6 +83,7 @@ class Plan:
     step: Any
     needs: run_order.Needs
     switches: dict[Measured, Any]
+    rows: Sequence[Any]
 
 
 @dataclass(slots=True)
@@ -90,6 +95,7 @@ class SessionRun:
         call: What is recorded of the run.
         feeds: What is fed besides the feeds of the program, as sessions want it.
         switch: The op to run before all; None where nothing changes.
+        stage: What its loops and functions put rows into; None where there are none.
         computed_again: Whether it has failed, and what it had computed is on record all the same.
     """
 
@@ -97,6 +103,7 @@ class SessionRun:
     call: Call
     feeds: dict[Any, Any]
     switch: Any
+    stage: SessionStage | None
     computed_again: bool = False
 
 
@@ -116,6 +123,7 @@ class _GraphState:
     plans: dict[Any, Plan] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
     switches: dict[Measured, Any] = field(default_factory=dict)
+    rows: Sequence[Any] = ()
     measured: WeakKeyDictionary[Any, Measured] = field(default_factory=WeakKeyDictionary)
 
 
@@ -295,7 +303,8 @@ class SessionPlans:
             state.feeds = instrument.add_run_feeds(graph)
         asked = wanted.ops
         ops = _reached(state, asked, fed)
-        flow = ControlFlow(recorded.op for recorded in ops)
+        calls = {recorded.op.name for recorded in ops if recorded.calls}
+        flow = ControlFlow((recorded.op for recorded in ops), calls)
         run_ops = [recorded.op for recorded in ops]
         memory = VariableMemory(run_ops if state.has_references else (), fed)
         copies: dict[str, Any] = {}
@@ -318,10 +327,13 @@ class SessionPlans:
             flow,
             copies,
         )
-        asks = any(recorded.calls or flow.position(recorded.op).loops for recorded in ops)
-        if asks and self._options.measures and not state.switches:
-            with own.scope(graph):
+        repeats = bool(calls) or any(flow.position(recorded.op).loops for recorded in ops)
+        puts_rows = repeats and instrument.tells_in_rows(self._options.mode)
+        with own.scope(graph):
+            if repeats and self._options.measures and not state.switches:
                 state.switches = magnitudes.switches(graph)
+            if puts_rows and not state.rows:
+                state.rows = row_queue.fetches_in_graph(graph)
         items = self._observed(graph, state, ops, doubtful=doubtful)
         # What is fed in place of a tensor has not been made by its op.
         outputs = [t for op in run_ops for t in op.outputs if _is_computed(t, fed)]
@@ -346,7 +358,8 @@ class SessionPlans:
             feeds=state.feeds,
             step=_global_step(graph, ops),
             needs=run_order.needs_of(sinks.groups, flow.ops),
-            switches=state.switches if asks else {},
+            switches=state.switches if repeats else {},
+            rows=state.rows if puts_rows else (),
         )
 
     def _observed(

@@ -114,9 +114,8 @@ class InV1Loop:
         serial: What stands for it in `graph`.
     """
 
-    drained = False
+    drained = in_session = repeated = True
     measured = run_is_measured = None
-    repeated = False
     settles = False
     counts_ops = False
 
@@ -140,4 +139,4 @@ class InV1Loop:
         """Return the op of the v1 graph that runs a sink of this one."""
         arguments, self.graph.inputs = map(list, zip(*self._inputs.values(), strict=True))
         self.graph.control_outputs = [sink]
-        return functions.call_in_loop(self._around, self.graph, arguments, self._after)
+        return functions.call_in_v1_graph(self._around, self.graph, arguments, self._after)

@@ -178,8 +178,10 @@ def call(ops: OpMaker, graph: Any, arguments: Sequence[Any]) -> Any:
     return ops.op("StatefulPartitionedCall", list(arguments), Tout=types, f=called).outputs
 
 
-def call_in_loop(graph: Any, called: Any, arguments: Sequence[Any], after: Sequence[Any]) -> Any:
-    """Return a new op of a v1 graph that calls a graph of ours, with tensors of a loop.
+def call_in_v1_graph(
+    graph: Any, called: Any, arguments: Sequence[Any] = (), after: Sequence[Any] = ()
+) -> Any:
+    """Return a new op of a v1 graph that calls a graph of ours; it may be in a loop.
 
     Args:
         graph: The v1 graph.
@@ -188,15 +190,14 @@ def call_in_loop(graph: Any, called: Any, arguments: Sequence[Any], after: Seque
         after: Ops that it waits for, from there too.
     """
     name = new_name("called")
-    add_to_graph(graph, from_func_graph(name, called, {NO_INLINE: AttrValue(b=True)}))
-    types = [tensor.dtype.base_dtype.as_datatype_enum for tensor in arguments]
+    add_to_graph(graph, from_func_graph(name, called, {}))
     return graph_ops.new_node(
         graph,
         "StatefulPartitionedCall",
         arguments,
         after,
-        Tin=AttrValue(list=AttrValue.ListValue(type=types)),
-        Tout=AttrValue(list=AttrValue.ListValue()),
+        Tin=[tensor.dtype.base_dtype for tensor in arguments],
+        Tout=[tensor.dtype for tensor in called.outputs],
         f=AttrValue(func=NameAttrList(name=name)),
     )
 

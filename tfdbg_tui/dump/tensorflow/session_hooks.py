@@ -112,16 +112,16 @@ class SessionHooks:
         if run is None:
             return execute(wanted.targets, wanted.fetches, {}, is_programs=True)
         plan, added = run.plan, run.feeds
-        if run.switch is not None:
-            with contextlib.suppress(tf.errors.OpError):
-                execute([run.switch], [], {})
-        if plan.before or plan.step is not None:
-            steps = [plan.step] if plan.step is not None else []
-            # What it cannot read the program's run cannot either, which says so itself.
-            with contextlib.suppress(tf.errors.OpError):
-                values = execute(plan.before, steps, added)
-                self._listener.tell("session_counted", run, values)
         try:
+            if run.switch is not None:
+                with contextlib.suppress(tf.errors.OpError):
+                    execute([run.switch], [], {})
+            if plan.before or plan.step is not None:
+                steps = [plan.step] if plan.step is not None else []
+                # What it cannot read the program's run cannot either, which says so itself.
+                with contextlib.suppress(tf.errors.OpError):
+                    values = execute(plan.before, steps, added)
+                    self._listener.tell("session_counted", run, values)
             targets = [*plan.targets, *plan.along]
             outputs = execute(targets, plan.fetches, added, is_programs=True)
         except BaseException as error:

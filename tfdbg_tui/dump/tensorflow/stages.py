@@ -6,6 +6,8 @@ which is asynchronous, TensorFlow goes on in another thread.
 Each item is a matrix of int64 numbers, an int32 number and a vector of float32 words.  Many are
 taken out by one function.  Where a stage is full, graphs wait for it in TensorFlow's threads, and
 so that function must need none of them.
+
+Sessions have stages of their own; see `session_stages`.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
-_TYPES = (tf.int64, tf.int32, tf.float32)
-_TYPE_NUMBERS = [dtype.as_datatype_enum for dtype in _TYPES]
+TYPES = (tf.int64, tf.int32, tf.float32)
+_TYPE_NUMBERS = [dtype.as_datatype_enum for dtype in TYPES]
 _CAPACITY = 1 << 16
 _MOST_AT_ONCE = 128
 """At most so many items are taken out by a function, or half as many and so on: its ops are
@@ -61,7 +63,7 @@ class Items(NamedTuple):
     sizes: npt.NDArray[np.int32]
 
 
-def put(ops: OpMaker, name: str, numbers: Any, number: Any, words: Any) -> Any:
+def put(ops: OpMaker, name: str, numbers: Any, number: Any, words: Any, *, is_bounded: bool) -> Any:
     """Return an op that puts an item into a stage.
 
     Args:
@@ -70,9 +72,11 @@ def put(ops: OpMaker, name: str, numbers: Any, number: Any, words: Any) -> Any:
         numbers: An int64 matrix.
         number: An int32 number.
         words: A float32 vector.
+        is_bounded: Whether it waits where the stage is full.
     """
+    capacity = _CAPACITY if is_bounded else 0
     values = [numbers, number, words]
-    return ops.op("Stage", values, shared_name=name.encode(), capacity=_CAPACITY)
+    return ops.op("Stage", values, shared_name=name.encode(), capacity=capacity)
 
 
 def put_number(name: str, number: Any, columns: int) -> None:
@@ -140,13 +144,13 @@ def _joined(parts: Sequence[Items]) -> Items:
 
 
 def _take_one(name: str, where: Any) -> Items:
-    taken = run_op("Unstage", [], _attributes(name), outputs=len(_TYPES), where=where)
+    taken = run_op("Unstage", [], _attributes(name), outputs=len(TYPES), where=where)
     numbers, number, words = (tensor.numpy() for tensor in taken)
     return Items(numbers, number[None], [words], np.array([words.size], np.int32))
 
 
 def _take_many(name: str, count: int, where: Any) -> Items:
-    function = functions.function_name(_takers.get(where, (name, count), _taker))
+    function = functions.function_name(_takers.get(where, (name, count), taker))
     types = [*_TYPE_NUMBERS, tf.int32.as_datatype_enum]
     called: tuple[Any, ...] = ("Tin", [], "Tout", types, "f", function, "config_proto", _as_it_is())
     # It runs in the thread that calls it, if it is called by way of this op.
@@ -161,26 +165,29 @@ def _attributes(name: str) -> tuple[Any, ...]:
     return ("dtypes", _TYPE_NUMBERS, "shared_name", name, "capacity", _CAPACITY)
 
 
-def _taker(name: str, count: int) -> Any:
+def taker(name: str, count: int) -> Any:
     """Return a function that takes items out of a stage.
 
     It is written as TensorFlow stores it: to trace it would take a tenth of a second.
     """
-    made = _Function("taker")
+    made = FunctionWriter("taker")
     start = made.add("Const", dtype=tf.int32, value=tf.make_tensor_proto(0))
     items: list[str] = []
     for _ in range(count):
         after = [f"^{item}" for item in items[-1:]]
-        items.append(made.add("Unstage", *after, **_stage_attributes(name)))
+        items.append(made.add("Unstage", *after, **attributes_in_graph(name)))
     matrices, numbers, words = (
-        [f"{item}:values:{slot}" for item in items] for slot in range(len(_TYPES))
+        [f"{item}:values:{slot}" for item in items] for slot in range(len(TYPES))
     )
     shapes = made.add("ShapeN", *words, N=count, T=tf.float32, out_type=tf.int32)
     sizes = [f"{shapes}:output:{item}" for item in range(count)]
 
     def give_joined(values: Sequence[str], dtype: Any) -> None:
-        inputs = *values, f"{start}:output:0"
-        made.give(made.add("ConcatV2", *inputs, N=count, Tidx=tf.int32, T=dtype), dtype)
+        if count == 1:
+            made.give(made.add("Identity", *values, T=dtype), dtype)
+        else:
+            inputs = *values, f"{start}:output:0"
+            made.give(made.add("ConcatV2", *inputs, N=count, Tidx=tf.int32, T=dtype), dtype)
 
     give_joined(matrices, tf.int64)
     made.give(made.add("Pack", *numbers, N=count, T=tf.int32, axis=0), tf.int32)
@@ -189,7 +196,7 @@ def _taker(name: str, count: int) -> Any:
     return functions.make_function(made.definition, [])
 
 
-class _Function:
+class FunctionWriter:
     """A function as TensorFlow stores it.
 
     Args:
@@ -210,13 +217,14 @@ class _Function:
         return name
 
     def give(self, node: str, dtype: Any) -> None:
-        """Add the output of a node to those of the function."""
+        """Add the first output of a node to those of the function."""
         name = f"output_{len(self.definition.ret)}"
         self.definition.signature.output_arg.add(name=name, type=dtype.as_datatype_enum)
         self.definition.ret[name] = f"{node}:output:0"
 
 
-def _stage_attributes(name: str) -> dict[str, Any]:
+def attributes_in_graph(name: str) -> dict[str, Any]:
+    """Return the attributes of an op of a graph that does something with a stage."""
     types = AttrValue(list=AttrValue.ListValue(type=_TYPE_NUMBERS))
     shared = {"container": b"", "shared_name": name.encode()}
     return {"dtypes": types, "capacity": _CAPACITY, "memory_limit": 0, **shared}
