@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -395,6 +396,37 @@ def test_loops_and_branches_of_enter_and_switch_hold_each_other(dump: Path, v1_l
     assert results == [pytest.approx(8.0**0.5), 0.0, pytest.approx(np.nan, nan_ok=True)]
     (root,) = diagnosed(dump).roots
     assert (root.title, root.certainty) == ("Logarithm of a negative number", "proved")
+
+
+def test_the_gradient_of_a_loop_in_a_loop_runs(dump: Path, v1_loops: None) -> None:
+    """What the inner backward loop takes back enters it from outside of the outer one's body."""
+
+    def inner(x: Any) -> Any:
+        return tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, tf.tanh(y) * 2.0), [0, x])[1]
+
+    x = v1.placeholder(tf.float32, [])
+    y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, tf.sqrt(inner(y))), [0, x])[1]
+    with v1.Session() as session:
+        assert np.isfinite(session.run(tf.gradients(y, x), {x: 1.0}))
+        assert session.run(tf.gradients(y, x), {x: 0.0}) == [np.inf]
+    (root,) = diagnosed(dump).roots
+    assert root.title == "Gradient of a square root at zero"
+
+
+def test_a_loop_is_on_record_while_it_runs(dump: Path, control_flow: None) -> None:
+    def recorded(y: Any) -> Any:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            rows = open_run(dump).graph_executions
+            if len(rows) and any(rows[at].op_type == "Sin" for at in range(len(rows))):
+                return y
+            time.sleep(0.1)
+        return -y
+
+    x = v1.placeholder(tf.float32, [])
+    y = tf.while_loop(lambda i, _: i < 600, lambda i, y: (i + 1, tf.sin(y) + 0.1), [0, x])[1]
+    with v1.Session() as session:
+        assert session.run(v1.py_func(recorded, [y], tf.float32), {x: 1.0}) > 0.0
 
 
 @pytest.mark.parametrize("is_last", [False, True])

@@ -83,7 +83,11 @@ class ControlFlow:
         return self._positions.get(op.name, _OUTSIDE)
 
     def enter(self, loop: str) -> Any:
-        """Return an op by which a tensor enters a loop."""
+        """Return an op by which a variable enters a loop: it is in all branches that the loop is in.
+
+        What is constant in a loop, such as what a gradient takes back, may enter it from outside of
+        the branch: where that is the body of another loop, from outside of each iteration.
+        """
         return self._enters[loop]
 
     def entry(self, loop: str) -> Position:
@@ -108,7 +112,9 @@ class ControlFlow:
         if op.type in _ENTERS:
             name = op.get_attr("frame_name").decode()
             loops = (*loops, name)
-            self._enters[name] = op
+            known = self._enters.get(name)
+            if known is None or len(self._positions[known.name].branches) < len(branches):
+                self._enters[name] = op
             self._entries.setdefault(name, set()).update(passed)
         elif op.type in _EXITS:
             passed |= {loops[-1]}
