@@ -19,6 +19,7 @@ import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
 from tfdbg_tui.dump.tensorflow import stages  # noqa: E402
 from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody  # noqa: E402
+from tfdbg_tui.dump.tensorflow.session_stages import SessionStage  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +76,24 @@ def bad_calls(x: Any) -> Any:
     return [call(x) for _ in range(50)]
 
 
+def session_loop(x: Any) -> Any:
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        return session.run(v1.while_loop(lambda i, _: i < 50, _one_more, [0, x.numpy()])[1])
+
+
+def v1_loop(x: Any) -> Any:
+    tf.compat.v1.disable_control_flow_v2()
+    try:
+        return session_loop(x)
+    finally:
+        tf.compat.v1.enable_control_flow_v2()
+
+
+def _one_more(i: Any, x: Any) -> Any:
+    return i + 1, tf.sin(x) * 1.01 + 0.1
+
+
 def compiled(x: Any) -> Any:
     y = tf.reshape(tf.math.exp(x), [1, 2])
     return tf.reduce_sum(tf.square(y) * tf.constant([3.0, 4.0]))
@@ -90,6 +109,8 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "many_tensors": (many_tensors, [1.0, 2.0]),
     "unknown_sizes": (unknown_sizes, [[1.0, 2.0, 3.0]]),
     "data": (data, [1.0, 2.0]),
+    "session_loop": (session_loop, [1.0, 2.0]),
+    "v1_loop": (v1_loop, [1.0, 2.0]),
     "compiled": (compiled, [1.0, 2.0]),
 }
 
@@ -112,6 +133,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for method in ("sink", "detail"):
         count("entries into Python", Group, method, lambda *_: 1)
     count("reads of the queue", stages, "take_all", in_program)
+    count("reads of a session's queue", SessionStage, "take_all", in_program)
     count("marks", stages, "put_number", lambda *_: 1)
     count("tensors", Group, "__init__", lambda _group, plan, *_: len(plan.rows))
     count("ops", FunctionBody, "add", lambda _body, added: len(added.definition.node_def))
@@ -123,7 +145,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             counted["entries into Python"] = counted["marks"] = 0
             jit = program is compiled or None
             # Here and not in the module: what the writer keeps of a function goes with it.
-            is_eager = program in (data, bad_calls)
+            is_eager = program in (data, bad_calls, session_loop, v1_loop)
             call = program if is_eager else tf.function(program, jit_compile=jit)
             if program is unknown_sizes:
                 call = tf.function(program, input_signature=[tf.TensorSpec([None, 3])])
