@@ -8,7 +8,9 @@ bound.  A mask of something else, or a bound on the other side, leaves nothing o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.dataflow.neighbours import Node
@@ -20,7 +22,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -29,26 +31,51 @@ if TYPE_CHECKING:
 
 _FOLLOWED = 100  # answers that come of one comparison, bad tensors before it
 _TERMS = 200  # tensors that one is computed from
-_BAD_BELOW = {
-    "Acosh": 0,
-    "Log": 0,
-    "Log1p": 0,
-    "Pow": 0,
-    "Rsqrt": 0,
-    "Sqrt": 0,
-    "Xlogy": 1,
-    "Xlog1py": 1,
+
+
+class _Side(Enum):
+    """Of which numbers an answer is the same: the small ones, or the large ones."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+_LOW, _HIGH = _Side.LOW, _Side.HIGH
+_BOTH = frozenset(_Side)
+_NEITHER = frozenset[_Side]()
+
+
+class _Undefined(NamedTuple):
+    """Of which numbers an op makes NaN or ∞.
+
+    Attributes:
+        slot: Which of its inputs they are.
+        edges: Where they begin, on each side on which there are some; for a single number, twice
+            that number.
+    """
+
+    slot: int
+    edges: Mapping[_Side, float]
+
+    @property
+    def at_zero(self) -> bool:
+        """Whether it is 0 alone."""
+        return self.edges == _ZERO
+
+
+_ZERO = {_LOW: 0.0, _HIGH: 0.0}
+_BEYOND_ONE = {_LOW: -1.0, _HIGH: 1.0}
+_UNDEFINED = {
+    **dict.fromkeys(("Log", "Pow", "Rsqrt", "Sqrt"), _Undefined(0, {_LOW: 0.0})),
+    "Xlogy": _Undefined(1, {_LOW: 0.0}),
+    "Log1p": _Undefined(0, {_LOW: -1.0}),
+    "Xlog1py": _Undefined(1, {_LOW: -1.0}),
+    "Acosh": _Undefined(0, {_LOW: 1.0}),
+    **dict.fromkeys(("Acos", "Asin", "Atanh"), _Undefined(0, _BEYOND_ONE)),
+    **dict.fromkeys(DIVISIONS - {"Reciprocal"}, _Undefined(1, _ZERO)),
+    "Reciprocal": _Undefined(0, _ZERO),
 }
-"""Ops that are not defined below a number, and which of their inputs is meant."""
-
-_EDGES = {"Acosh": 1.0, "Log1p": -1.0, "Xlog1py": -1.0}
-"""That number, where it is not 0."""
-
-_BAD_AT_ZERO = {**dict.fromkeys(DIVISIONS - {"Reciprocal"}, 1), "Reciprocal": 0}
-"""Ops that are not defined at 0, and which of their inputs is meant."""
-
-_BAD_BEYOND_ONE = frozenset({"Acos", "Asin", "Atanh"})
-"""Ops that are not defined for numbers whose magnitude is larger than 1."""
+"""Ops that are not defined for some numbers."""
 
 _ROUNDING = 1e-5
 """Numbers that differ by so much of the largest may be the same but for rounding."""
@@ -90,6 +117,20 @@ class _Slope:
 
     def times(self, factor: _Tensor) -> _Slope:
         return _Slope(self.falls, self.factors ^ {factor})
+
+
+class _Made(NamedTuple):
+    """An op that has made NaN or ∞ of a finite number.
+
+    Attributes:
+        maker: The op.
+        taken: The tensor with that number.
+        undefined: For which numbers it is not defined.
+    """
+
+    maker: Node
+    taken: Node
+    undefined: _Undefined
 
 
 @dataclass(frozen=True)
@@ -150,89 +191,105 @@ class Guards:
         """Whether an op that combines answers takes another one that decides for bad elements."""
         inputs = self._inputs(taker)
         others = [node for node in inputs if node.input_slot != taker.input_slot]
-        if taker.op_type == "LogicalAnd":
-            return any(self._always(other, maker, answer=False) for other in others)
-        if taker.op_type == "LogicalOr":
-            return any(self._always(other, maker, answer=True) for other in others)
+        if taker.op_type in ("LogicalAnd", "LogicalOr"):
+            answer = taker.op_type == "LogicalOr"
+            return any(self._leaves_out_all(other, maker, answer=answer) for other in others)
         if taker.op_type not in SELECTS_ELEMENTS or taker.input_slot == 0:
             return False
         condition = next((other for other in others if other.input_slot == 0), None)
-        leaves_out = taker.input_slot == 2
-        return condition is not None and self._always(condition, maker, answer=leaves_out)
+        answer = taker.input_slot == 2
+        return condition is not None and self._leaves_out_all(condition, maker, answer=answer)
 
-    def _always(self, node: Node, maker: Node, *, answer: bool) -> bool:
+    def _leaves_out_all(self, node: Node, maker: Node, *, answer: bool) -> bool:
         """Whether an answer is the same for all elements that were bad."""
+        undefined = _UNDEFINED.get(maker.op_type or "")
+        taken = self._input(maker, undefined.slot) if undefined else None
+        if undefined is None or taken is None:
+            return False
+        found = self._left_out(node, _Made(maker, taken, undefined), answer=answer)
+        if undefined.at_zero:
+            return bool(found)
+        least, most = self._ends(self._given(taken, maker)) or (-math.inf, math.inf)
+        edges = undefined.edges.items()
+        needed = {side for side, edge in edges if (least <= edge if side is _LOW else most >= edge)}
+        return bool(found) and found >= needed
+
+    def _left_out(self, node: Node, made: _Made, *, answer: bool) -> frozenset[_Side]:
+        """Return on which sides an answer is the same for all that the maker is not defined for."""
         inputs = self._inputs(node)
         if node.is_boundary or node.op_type == "LogicalNot":
             given = answer is node.is_boundary
-            return len(inputs) == 1 and self._always(inputs[0], maker, answer=given)
+            return self._left_out(inputs[0], made, answer=given) if len(inputs) == 1 else _NEITHER
         if node.op_type in COMBINES_ANSWERS and len(inputs) == 2:
-            enough = any if (node.op_type == "LogicalOr") is answer else all
-            return enough(self._always(one, maker, answer=answer) for one in inputs)
-        return node.op_type in COMPARISONS and self._excludes(node, maker, answer=answer)
+            one, other = (self._left_out(given, made, answer=answer) for given in inputs)
+            return one | other if (node.op_type == "LogicalOr") is answer else one & other
+        if node.op_type not in COMPARISONS:
+            return _NEITHER
+        return self._left_out_by(node, made, answer=answer)
 
-    def _excludes(self, guard: Node, maker: Node, *, answer: bool) -> bool:
-        """Whether a comparison gives an answer where its number is that which the maker took.
+    def _left_out_by(self, guard: Node, made: _Made, *, answer: bool) -> frozenset[_Side]:
+        """Return on which sides a comparison gives an answer where the maker is not defined.
 
         Of where exactly the bound is, often nothing is on record.
         """
-        if maker.op_type in _BAD_BEYOND_ONE:
-            return self._excludes_beyond_one(guard, maker, answer=answer)
-        slot = {**_BAD_BELOW, **_BAD_AT_ZERO}.get(maker.op_type or "")
-        taken = self._input(maker, slot)
-        if taken is None:
-            return False
-        at_zero = maker.op_type in _BAD_AT_ZERO
-        compared = [self._input(guard, 0), self._input(guard, 1)]
-        for side, node in enumerate(compared):
-            if node is None:
-                continue
-            if at_zero and guard.op_type in ("Equal", "NotEqual"):
-                number = self._number(guard, 1 - side, smallest=True)
-                if _tensor(node) == _tensor(taken) and number in (None, 0.0):
-                    return answer is (guard.op_type == "Equal")
-            elif guard.op_type in _LARGER | _SMALLER:
-                # a > b is false where a is small, and where b is large.
-                small = ((guard.op_type in _LARGER) is (side == 0)) is not answer
-                if self._changes_alike(node, taken, at_zero, alike=small):
-                    number = self._number(guard, 1 - side, smallest=small)
-                    return number is None or self._is_bound(number, node, taken, maker, alike=small)
-        return False
-
-    def _excludes_beyond_one(self, guard: Node, maker: Node, *, answer: bool) -> bool:
-        """Whether a comparison of a magnitude, or a square, answers so where that is beyond 1."""
-        taken = self._input(maker, 0)
+        found: set[_Side] = set()
         for slot in (0, 1):
             node = self._input(guard, slot)
-            if node is None or node.op_type not in ("Abs", "Square") or taken is None:
+            if node is None:
                 continue
-            of = self._input(node, 0)
-            number = self._number(guard, 1 - slot, smallest=False)
-            # a < b is false where a is large, and where b is small.
-            false_if_large = (guard.op_type in _SMALLER) is (slot == 0)
-            if of is not None and _tensor(of) == _tensor(taken) and number is not None:
-                is_ordered = guard.op_type in _LARGER | _SMALLER
-                return is_ordered and number <= 1.0 and false_if_large is not answer
-        return False
+            if guard.op_type in ("Equal", "NotEqual"):
+                number = self._number(guard, 1 - slot, smallest=True)
+                is_taken = made.undefined.at_zero and _tensor(node) == _tensor(made.taken)
+                if is_taken and number in (None, 0.0) and answer is (guard.op_type == "Equal"):
+                    return _BOTH
+            elif guard.op_type in _LARGER | _SMALLER:
+                # a > b is false where a is small, and where b is large.
+                small = ((guard.op_type in _LARGER) is (slot == 0)) is not answer
+                number = self._number(guard, 1 - slot, smallest=small)
+                if not small and self._bounds_magnitude(node, number, made):
+                    return _BOTH
+                found.update(self._beyond_bound(node, number, made, small=small))
+        return frozenset(found)
+
+    def _beyond_bound(
+        self, node: Node, number: float | None, made: _Made, *, small: bool
+    ) -> Iterator[_Side]:
+        """Yield the side that is all where a tensor is smaller, or larger, than a number."""
+        for alike in (True, False):
+            if self._changes_alike(node, made.taken, made.undefined.at_zero, alike=alike):
+                side = _LOW if small is alike else _HIGH
+                if self._is_bound(number, node, made, side, alike=alike):
+                    yield side
+
+    def _bounds_magnitude(self, node: Node, number: float | None, made: _Made) -> bool:
+        """Whether a magnitude, or a square, of at least a number is where that is beyond 1."""
+        if made.undefined.edges != _BEYOND_ONE or node.op_type not in ("Abs", "Square"):
+            return False
+        of = self._input(node, 0)
+        is_taken = of is not None and _tensor(of) == _tensor(made.taken)
+        return is_taken and number is not None and number <= 1.0
 
     def _is_bound(
-        self, number: float, node: Node, taken: Node, maker: Node, *, alike: bool
+        self, number: float | None, node: Node, made: _Made, side: _Side, *, alike: bool
     ) -> bool:
         """Whether what a maker is not defined for is all on one side of a number, or may be.
 
         Args:
-            number: What another tensor is compared with.
+            number: What another tensor is compared with; None where that is not known.
             node: The tensor.
-            taken: What the maker took.
-            maker: The op that took it.
+            made: What took it, or what changes with it.
+            side: The side.
             alike: Whether the two change in the same direction.
         """
-        apart = self._apart(node, taken, maker, alike=alike)
-        if apart is None:
+        edge = made.undefined.edges.get(side)
+        if edge is None:
+            return False
+        apart = self._apart(node, made, alike=alike) if number is not None else None
+        if number is None or apart is None:
             return True
         doubt = _ROUNDING * (abs(number) + abs(apart)) if apart else 0.0
-        edge = _EDGES.get(maker.op_type or "", 0.0)
-        return (number if alike else -number) - apart >= edge - doubt
+        bound = (number if alike else -number) - apart
+        return bound >= edge - doubt if side is _LOW else bound <= edge + doubt
 
     def _inputs(self, node: Node) -> tuple[Node, ...]:
         """Return what a node was computed from, also tensors that Python gave to an eager op."""
@@ -264,7 +321,7 @@ class Guards:
             return None
         return summary.minimum if smallest else summary.maximum
 
-    def _apart(self, node: Node, taken: Node, maker: Node, *, alike: bool) -> float | None:
+    def _apart(self, node: Node, made: _Made, *, alike: bool) -> float | None:
         """Return by how much what is compared is larger than what a maker took, or its negative.
 
         The two differ only by constants, and by their signs: see `_changes_alike`.  So their
@@ -272,16 +329,16 @@ class Guards:
 
         Args:
             node: What is compared.
-            taken: What the maker took.
-            maker: The op that took it.
+            made: What the maker took.
             alike: Whether the two change in the same direction, so that they are of one sign.
 
         Returns:
             None where it is not known, or not the same everywhere.
         """
-        if _tensor(node) == _tensor(taken):
+        if _tensor(node) == _tensor(made.taken):
             return 0.0
-        ends, others = self._ends(self._summary(node)), self._ends(self._given(taken, maker))
+        ends = self._ends(self._summary(node))
+        others = self._ends(self._given(made.taken, made.maker))
         if ends is None or others is None:
             return None
         (low, high), (least, most) = ends if alike else (-ends[1], -ends[0]), others
