@@ -569,6 +569,37 @@ def angles_of_what_has_one() -> Any:
     return tf.where(acute, x, 0.0), tf.where(negative, 0.0, x), tf.where(far, x, 0.0)
 
 
+@healthy
+def angles_between_two_bounds() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    acute = (x > -1.0) & (x < 1.0) & (tf.acos(x) < 1.5)
+    negative = (x < -1.0) | (x > 1.0) | (tf.asin(x) < 0.0)
+    grown = tf.exp(x)
+    small = (grown < 1.0) & (tf.atanh(grown) < 0.5)
+    steep = (x + 2.0 > 0.0) & (1.0 / (x + 2.0) > 0.5)
+    return [tf.where(each, x, 0.0) for each in (acute, ~negative, small, steep)]
+
+
+@healthy
+def log_probabilities_of_what_is_ruled_out() -> Any:
+    return tf.nn.log_softmax(tf.where(c([True, False, True]), c([1.0, 2.0, 3.0]), -inf))
+
+
+@healthy
+def defaults_that_nothing_needs() -> Any:
+    parsed = tf.io.decode_csv(c(["1.5", "2.5"]), [nan])[0]
+    rows = tf.RaggedTensor.from_row_lengths([1.0, 2.0], [1, 1]).to_tensor(default_value=nan)
+    dense = tf.sparse.to_dense(tf.sparse.from_dense([1.0, 2.0]), default_value=nan)
+    padded = tf.pad(c([1.0, 2.0]), [[0, 0]], constant_values=nan)
+    return parsed + rows[:, 0] + dense + padded
+
+
+@healthy
+def default_that_is_filtered() -> Any:
+    parsed = tf.io.decode_csv(c(["1.5,0", ",0"]), [nan, 0])[0]
+    return tf.reduce_mean(tf.boolean_mask(parsed, ~tf.math.is_nan(parsed)))
+
+
 # ---- Sick ---------------------------------------------------------------------------------------
 
 
@@ -1045,3 +1076,32 @@ def angles_of_what_has_none() -> Any:
 def angles_of_what_is_not_negative() -> Any:
     x = c([-2.0, -0.5, 0.5, 1.5])
     return tf.where((x > 0.0) & (tf.acosh(x) > 0.5), x, 0.0)
+
+
+@sick
+def angles_below_a_bound() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    return tf.where((x < 1.0) & (tf.acos(x) < 1.5), x, 0.0)
+
+
+@sick
+def angles_between_bounds_that_are_too_far() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    return tf.where((x > -3.0) & (x < 1.0) & (tf.acos(x) < 1.5), x, 0.0)
+
+
+@sick
+def loss_of_what_is_ruled_out() -> Any:
+    logits = tf.where(c([True, False, True]), c([1.0, 2.0, 3.0]), -inf)
+    return -tf.nn.log_softmax(logits)[1]
+
+
+@sick
+def loss_by_hand_of_what_is_ruled_out() -> Any:
+    logits = tf.where(c([True, False, True]), c([1.0, 2.0, 3.0]), -inf)
+    return (tf.reduce_logsumexp(logits) - logits)[1]
+
+
+@sick
+def default_that_is_averaged() -> Any:
+    return tf.reduce_mean(tf.io.decode_csv(c(["1.5,0", ",0"]), [nan, 0])[0])

@@ -34,7 +34,7 @@ class Trait(Flag):
     GROWS = auto()
     """Makes ∞ of large numbers."""
     LEAVES_OUT = auto()
-    """Leaves NaN out: that is its purpose, or 0 that it multiplies stays 0."""
+    """Leaves NaN out: on purpose, as 0 that it multiplies stays 0, or as no default was needed."""
     LIMIT = auto()
     """Is asked for its limit at ∞: the angle of a vertical line is 90 degrees."""
     MOVES = auto()
@@ -77,6 +77,7 @@ TRAITS: dict[str, Trait] = {
     "AsString": T.SHOWS,
     "Asin": T.ONE_TYPE,
     "Assert": T.SHOWS,
+    "Assign": T.MOVES,
     "Atan": T.LIMIT | T.MOVES,
     "Atanh": T.ONE_TYPE,
     "BatchFFT": T.COMPLEX,
@@ -125,7 +126,7 @@ TRAITS: dict[str, Trait] = {
     "Cumprod": T.GROWS | T.ONE_TYPE,
     "Cumsum": T.GROWS | T.ONE_TYPE | T.REDUCES,
     "DatasetToSingleElement": T.SOURCE,
-    "DecodeCSV": T.SOURCE,
+    "DecodeCSV": T.LEAVES_OUT | T.SOURCE,
     "DecodeRaw": T.SOURCE,
     "DepthToSpace": T.MOVES,
     "Diag": T.MOVES,
@@ -191,11 +192,11 @@ TRAITS: dict[str, Trait] = {
     "Lgamma": T.ONE_TYPE,
     "Log": T.FLOAT,
     "Log1p": T.FLOAT,
-    "LogSoftmax": T.FLOAT,
+    "LogSoftmax": T.ADDS | T.FLOAT,
     "LogicalAnd": T.COUNTS_ANSWERS,
     "LogicalNot": T.COUNTS_ANSWERS,
     "LogicalOr": T.COUNTS_ANSWERS,
-    "LookupTableFindV2": T.SOURCE,
+    "LookupTableFindV2": T.LEAVES_OUT | T.SOURCE,
     "MapUnstage": T.SOURCE,
     "MatMul": T.GROWS | T.ONE_TYPE,
     "MatrixBandPart": T.MOVES,
@@ -223,10 +224,10 @@ TRAITS: dict[str, Trait] = {
     "OptionalGetValue": T.MOVES | T.SOURCE | T.UNRECORDED,
     "Pack": T.MOVES,
     "Pad": T.MOVES,
-    "PadV2": T.MOVES | T.WRITES,
+    "PadV2": T.LEAVES_OUT | T.MOVES | T.WRITES,
     "ParallelConcat": T.MOVES,
     "ParallelDynamicStitch": T.MOVES,
-    "ParseExampleV2": T.SOURCE,
+    "ParseExampleV2": T.LEAVES_OUT | T.SOURCE,
     "ParseTensor": T.SOURCE,
     "PartitionedCall": T.UNRECORDED,
     "Placeholder": T.MOVES | T.SOURCE | T.UNRECORDED,
@@ -245,7 +246,7 @@ TRAITS: dict[str, Trait] = {
     "RFFT3D": T.COMPLEX,
     "RFFTND": T.COMPLEX,
     "RaggedGather": T.MOVES,
-    "RaggedTensorToTensor": T.MOVES,
+    "RaggedTensorToTensor": T.LEAVES_OUT | T.MOVES,
     "RandomShuffle": T.MOVES,
     "Rank": T.NO_FLOAT,
     "ReadFile": T.SOURCE,
@@ -295,7 +296,7 @@ TRAITS: dict[str, Trait] = {
     "SpaceToDepth": T.MOVES,
     "SparseReorder": T.MOVES,
     "SparseReshape": T.MOVES,
-    "SparseToDense": T.MOVES,
+    "SparseToDense": T.LEAVES_OUT | T.MOVES,
     "Split": T.LEAVES_OUT | T.MOVES,
     "SplitV": T.LEAVES_OUT | T.MOVES,
     "Sqrt": T.FLOAT,

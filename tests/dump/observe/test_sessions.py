@@ -742,3 +742,14 @@ def test_a_run_with_such_a_fetch_that_failed_before_is_not(dump: Path) -> None:
         session.run(made)
     tfdbg_tui.disable_dump_debug_info()
     assert diagnose(open_run(dump)).verdict == "incomplete"
+
+
+def test_the_best_loss_so_far_may_begin_with_infinity(dump: Path, resources: bool) -> None:
+    losses = v1.placeholder(tf.float32, [])
+    best = v1.get_variable("best", initializer=np.float32(np.inf), trainable=False)
+    better = v1.assign(best, tf.minimum(best, losses))
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        for loss in (3.0, 2.0):
+            session.run(better, {losses: loss})
+    assert diagnosed(dump).verdict == "clean"

@@ -126,6 +126,14 @@ class Infinity:
         )
 
     @property
+    def is_negated(self) -> bool:
+        """Whether ∞ has come of -∞: a score of what is ruled out is meant, a loss of it is not."""
+        made = self.summaries(self.root)
+        return (
+            made is not None and not made.pos_inf and any("pos_inf" in s.kinds for s in self.sites)
+        )
+
+    @property
     def is_given_by_python(self) -> bool:
         """Whether Python has given an eager op ∞ that no op has made, as a graph has a constant."""
         if self.root.kind != "execution":
@@ -248,7 +256,12 @@ TOLERANCES = (
     ),
     Row(
         "mask",
-        lambda made: made.is_from_outside and made.is_written_down and made.is_only_passed_on,
+        lambda made: (
+            made.is_from_outside
+            and made.is_written_down
+            and made.is_only_passed_on
+            and not made.is_negated
+        ),
         Tolerance.KEPT,
         "who writes down ∞ reckons with it",
     ),
