@@ -530,14 +530,26 @@ def in_a_small_session(preferred: str) -> float:
 def test_a_function_with_several_implementations_runs_as_without_the_dump(
     tmp_path: Path, program: Callable[[str], float], preferred: str
 ) -> None:
-    """TensorFlow takes that for the device; where a graph calls another one, it is left alone."""
+    """TensorFlow takes that for the device; where a session runs another one, it is left alone."""
     plain = program(preferred)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     dumped = program(preferred)
     tfdbg_tui.disable_dump_debug_info()
     assert dumped == plain
     report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
-    assert report.verdict == ("clean" if preferred == "CPU" else "incomplete")
+    is_left_alone = "session" in program.__name__ and preferred == "GPU"
+    assert report.verdict == ("incomplete" if is_left_alone else "clean")
+
+
+def test_what_tensorflow_chooses_of_several_implementations_is_on_record(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_TENSOR", -1)
+    looped("GPU")
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(tmp_path)
+    traces = run.graph_executions
+    scaled = [i for i, e in enumerate(traces) if run.graphs[e.graph_id].name == "scaled"]
+    products = [traces.tensor(i) for i in scaled if traces[i].op_type == "Mul"]
+    assert [len(products), products[0]] == [3, 2.0]
 
 
 def test_a_single_threaded_session_may_be_older_than_the_dump(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
     called_functions,
     function_attributes,
     hands_on_inputs,
+    implement,
+    implements,
     is_chosen_later,
     is_single_threaded,
     set_captures,
@@ -66,6 +68,11 @@ class FunctionCopy:
         """Name of the runtime function."""
         return functions.function_name(self.function)
 
+    @property
+    def takes_the_same(self) -> bool:
+        """Whether it takes just what the function takes that it is a copy of."""
+        return not (self.captures or self.numbered)
+
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class _Original:
@@ -90,6 +97,13 @@ class _Original:
     copies: dict[Usage, FunctionCopy | None] = field(default_factory=dict)
     computed: dict[Slots, Computed] = field(default_factory=dict)
     calls_chosen: bool | None = None
+    _implements: str | None = ""
+
+    def implements(self, name: str) -> str | None:
+        """Return what TensorFlow may choose it, called so, for; see `function_defs.implements`."""
+        if self._implements == "":
+            self._implements = implements(functions.function_def(name))
+        return self._implements
 
 
 class FunctionCopies:
@@ -237,14 +251,48 @@ class FunctionCopies:
         return FunctionCopy(function, captures)
 
     def _make(self, original: _Original, name: str, usage: Usage) -> FunctionCopy | None:
-        graph = original.graph
         definition = functions.function_def(name)
         if not usage.outermost and is_chosen_later(definition):
-            self._leave_out(name, _IS_CHOSEN_LATER)
-            return None
+            copy = self._make_alternatives(name, usage) if not usage.in_session else None
+            if copy is None:
+                self._leave_out(name, _IS_CHOSEN_LATER)
+            return copy
         if usage.in_session and not usage.stateless and self._calls_chosen(name):
             self._leave_out(name, _CALLS_CHOSEN)
             return None
+        return self._make_one(original, name, usage)
+
+    def _make_alternatives(self, name: str, usage: Usage) -> FunctionCopy | None:
+        """Return a copy of a function in whose place TensorFlow may run another one.
+
+        It chooses among the copies as it does among the functions, and by the same device.  None
+        where it would not, as they do not take the same.
+        """
+        what = self._originals[name].implements(name)
+        if what is None:
+            return None
+        usage, among = replace(usage, counted=False), own.copy_name(what)
+        originals = [(n, o) for n, o in list(self._originals.items()) if o.implements(n) == what]
+        copies = {n: self._make_one(original, n, usage, among) for n, original in originals}
+        alternatives = [copy for copy in copies.values() if copy and copy.takes_the_same]
+        chosen = copies[name]
+        if chosen is None or len(alternatives) < len(copies):
+            return None
+        return replace(chosen, kept=(*chosen.kept, *alternatives))
+
+    def _make_one(
+        self, original: _Original, name: str, usage: Usage, among: str | None = None
+    ) -> FunctionCopy | None:
+        """Return a copy of a function as it is; None where there is nothing to record in it.
+
+        Args:
+            original: The function.
+            name: Its name.
+            usage: What the copy is made for.
+            among: What other copies also implement, among which TensorFlow chooses.
+        """
+        graph = original.graph
+        definition = functions.function_def(name)
         if functions.is_compiled(graph, definition.attr):
             usage = replace(usage, compiled=True)
         if usage.compiled and functions.is_loop_condition(graph):
@@ -269,7 +317,10 @@ class FunctionCopies:
         elif not children:
             return None
         definition.signature.name = own.copy_name(name)
-        stand_alone(definition)
+        if among is None:
+            stand_alone(definition)
+        else:
+            implement(definition, among)
         set_captures(definition, list(captures), returned=False)
         if added.numbered:
             add_number_of_call(definition)

@@ -58,6 +58,9 @@ IN_THREADS = "use_inter_op_parallelism"
 _IMPLEMENTS = "api_implements"
 """Attribute of a function with the name that it shares with others that may run in its place."""
 
+_PAIRED = "forward_function_name", "backward_function_name"
+"""Attributes of a function that computes a gradient, or keeps values for one, with its other."""
+
 
 def is_chosen_later(definition: Any) -> bool:
     """Return whether a graph that calls a function may come to run another one in its place.
@@ -72,6 +75,17 @@ def is_chosen_later(definition: Any) -> bool:
     return device != b"CPU" or devices.has_accelerator()
 
 
+def implements(definition: Any) -> str | None:
+    """Return what TensorFlow may choose a function for by itself, as it may others; None if not.
+
+    One that keeps values for its gradient is chosen together with the function of that.
+    """
+    attributes = definition.attr
+    if _IMPLEMENTS not in attributes or any(name in attributes for name in _PAIRED):
+        return None
+    return str(attributes[_IMPLEMENTS].s.decode())
+
+
 def stand_alone(definition: Any) -> None:
     """Let a function implement nothing that others do.
 
@@ -79,6 +93,11 @@ def stand_alone(definition: Any) -> None:
     of the graph either.
     """
     definition.attr.pop(_IMPLEMENTS, None)
+
+
+def implement(definition: Any, what: str) -> None:
+    """Let TensorFlow choose among all functions that implement the same."""
+    definition.attr[_IMPLEMENTS].s = what.encode()
 
 
 def is_single_threaded(node: Any) -> bool:
