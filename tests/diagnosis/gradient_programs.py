@@ -160,6 +160,33 @@ def vectorized_jacobian() -> Any:
 
 
 @of_line
+def vectorized_map() -> Any:
+    def share(row: Any) -> Any:
+        return row / tf.reduce_sum(row)  # FORWARD
+
+    return tf.vectorized_map(share, tf.constant([[0.0, 0.0], [1.0, 3.0]])) * 0.5
+
+
+@of_line
+def vectorized_map_in_another() -> Any:
+    def share(row: Any) -> Any:
+        return tf.vectorized_map(lambda x: x / tf.reduce_sum(row), row)  # FORWARD
+
+    return tf.vectorized_map(share, tf.constant([[0.0, 0.0], [1.0, 3.0]])) * 0.5
+
+
+@of_line
+def gradient_of_each() -> Any:
+    def slope(x: Any) -> Any:
+        with tf.GradientTape() as t:
+            t.watch(x)
+            y = tf.sqrt(x)  # FORWARD
+        return t.gradient(y, x)
+
+    return tf.vectorized_map(slope, tf.constant([0.0, 4.0])) * 0.5
+
+
+@of_line
 def second_order() -> Any:
     x = tf.constant([0.0, 1.0])
     with tf.GradientTape() as t2:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp, parse_tensor_name
+from tfdbg_tui.logdir.definitions.graphs import VECTORIZED, Graph, GraphOp, parse_tensor_name
 from tfdbg_tui.logdir.definitions.numbering import Numbering
 from tfdbg_tui.logdir.definitions.variables import GradientRequest, Variable
 from tfdbg_tui.logdir.events import SourceFile, StackFrame
@@ -221,6 +221,7 @@ class Definitions:
             self._graphs[graph_id] = graph
         if record.op_name in graph.ops:
             return
+        body = graph.ops.get(record.op_name.rpartition(VECTORIZED)[0])
         graph.add_op(
             GraphOp(
                 graph_id=graph_id,
@@ -231,11 +232,11 @@ class Definitions:
                 output_tensor_ids=tuple(record.output_tensor_ids),
                 output_dtypes=tuple(record.output_dtypes),
                 called_graphs=tuple(map(self.graph_id, record.called_graph_ids)),
-                stack_id=self._stack_id(record.code_location),
+                stack_id=body.stack_id if body else self._stack_id(record.code_location),
                 host=self.host,
                 wall_time=sane_time(event.wall_time),
                 collective_keys=tuple(record.collective_keys),
-                layer=self.layers.get(record.layer),
+                layer=self.layers.get(record.layer) or (body.layer if body else None),
             )
         )
         self.num_ops += 1

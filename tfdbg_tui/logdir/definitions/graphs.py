@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 GRADIENT_NAME = re.compile(r"(^|/)gradient_tape/|(^|/)gradients(_\d+)?/|_grad/")
 """Is found in the names that TensorFlow gives to most ops of gradients."""
 
+VECTORIZED = "/pfor/"
+"""Comes after the name of an op of a loop's body in those that `tf.vectorized_map` makes of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class TensorRef:
@@ -51,7 +54,8 @@ class GraphOp:
         output_tensor_ids: The debugger's number of each output, unique in a file set.
         output_dtypes: DataType number of each output, where recorded.
         called_graphs: Graphs that it calls (function call, If, While), where recorded.
-        stack_id: Argument of `Run.stack`: where the program created it.
+        stack_id: Argument of `Run.stack`: where the program created it; of what
+            `tf.vectorized_map` has made of an op, where it created that.
         host: Host it was created on.
         wall_time: When it was created, in seconds since the epoch.
         collective_keys: Group and instance key of a collective op, where recorded.
