@@ -581,13 +581,13 @@ class DumpWriter:
             plan = self._sessions.plan(session, wanted)
         if plan is None:
             return None
+        stage = SessionStage(session, plan.rows) if plan.rows else None
+        if stage is not None:
+            row_queue.run_begins(stage)
         call = self._eager.begin_call(plan.name)
         call.order = RunOrder(plan.needs)
         call.measured = self._measured.run_begins(plan.name)
         switch = self._sessions.switch(session, plan, call.measured)
-        stage = SessionStage(session, plan.rows) if plan.rows else None
-        if stage is not None:
-            row_queue.run_begins(stage)
         return SessionRun(plan, call, plan.feeds.values(call), switch, stage)
 
     def session_counted(self, run: SessionRun, steps: Any) -> None:

@@ -126,7 +126,7 @@ def fetches_in_graph(graph: Any) -> list[Any]:
 
 
 def run_begins(stage: SessionStage) -> None:
-    """Note that a run of a session may put rows into its queue."""
+    """Note that a run of a session, which is about to begin, may put rows into its queue."""
     _queue.run_begins(stage)
 
 
@@ -271,6 +271,8 @@ class _Queue:
                 self._thread.start()
 
     def run_begins(self, stage: SessionStage) -> None:
+        if self._in_sessions:
+            self.drain()  # The rows so far cannot be of the new run.
         self._in_sessions.append(stage)
         self._start()
 

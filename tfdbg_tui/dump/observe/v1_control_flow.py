@@ -83,10 +83,10 @@ class ControlFlow:
         return self._positions.get(op.name, _OUTSIDE)
 
     def enter(self, loop: str) -> Any:
-        """Return an op by which a variable enters a loop: it is in all branches that the loop is in.
+        """Return an op by which a variable enters a loop; it is where the loop is.
 
         What is constant in a loop, such as what a gradient takes back, may enter it from outside of
-        the branch: where that is the body of another loop, from outside of each iteration.
+        the branch that the loop is in, which may be the body of another loop.
         """
         return self._enters[loop]
 
