@@ -131,9 +131,11 @@ def test_calls_repeat_others_once_files_are_large(
     for limit in (1 << 28, 0):
         monkeypatch.setattr(recorder, "_MUCH_BYTES", limit)
         root = tmp_path / str(limit)
-        tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
-        for _ in range(200):
+        handle = tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1, magnitudes_every=0)
+        for number in range(200):
             chain(tf.ones([9]))
+            if number == 10:
+                handle.flush()
         tfdbg_tui.disable_dump_debug_info()
         found = len(tfdbg_tui.open_run(root).graph_executions)
         assert found >= 200 * 16

@@ -40,7 +40,6 @@ from tfdbg_tui.dump.tensorflow import (
 )
 from tfdbg_tui.dump.tensorflow.eager_tensor import FetchedTensor, is_eager, tensor_id
 from tfdbg_tui.dump.tensorflow.listener import plain_name
-from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 from tfdbg_tui.dump.whole_tensors import WholeTensors
 from tfdbg_tui.wire import events, omissions
 
@@ -490,8 +489,10 @@ class DumpWriter:
     def _rows_end(self, call: Call, *, needed_now: bool, failed: bool = False) -> None:
         """Note that a call puts no more rows into the queue, and is not in progress."""
         try:
+            if call.stage is not None:
+                row_queue.run_ends(call.stage)
             if call.order is not None:
-                call.order.end()
+                call.order.hand_on_kept()
             if needed_now:
                 row_queue.drain()
             if failed:
@@ -581,14 +582,15 @@ class DumpWriter:
             plan = self._sessions.plan(session, wanted)
         if plan is None:
             return None
-        stage = SessionStage(session, plan.rows) if plan.rows else None
+        stage = self._sessions.stage(session, plan)
         if stage is not None:
             row_queue.run_begins(stage)
         call = self._eager.begin_call(plan.name)
+        call.stage = stage
         call.order = RunOrder(plan.needs)
         call.measured = self._measured.run_begins(plan.name)
         switch = self._sessions.switch(session, plan, call.measured)
-        return SessionRun(plan, call, plan.feeds.values(call), switch, stage)
+        return SessionRun(plan, call, plan.feeds.values(call), switch)
 
     def session_counted(self, run: SessionRun, steps: Any) -> None:
         """Note the training step of a run."""
@@ -596,8 +598,6 @@ class DumpWriter:
 
     def session_run_ends(self, run: SessionRun, fetches: Any, outputs: Any) -> None:
         """See `Listener`: record an execution."""
-        if run.stage is not None:
-            row_queue.run_ends(run.stage)
         self.call_ends(run.call, (), [*map(FetchedTensor, fetches, outputs)])
 
     def session_plan_again(self, session: Any, wanted: Wanted, error: BaseException) -> Plan | None:
@@ -609,8 +609,6 @@ class DumpWriter:
 
     def session_run_fails(self, session: Any, run: SessionRun, error: BaseException) -> None:
         """See `Listener`: record an execution that raised."""
-        if run.stage is not None:
-            row_queue.run_ends(run.stage)
         self.call_fails(run.call, (), error)
         if not self._recorder.broken and not run.computed_again:
             self._sessions.run_failed(session.graph, run, error)
@@ -642,6 +640,9 @@ class DumpWriter:
         given, now = values.pop("serial", None), self.now()
         plan = group.plan
         cause = now.cause_by(int(given[0])) if given else now.cause_of(plan.graph_id, plan.caller)
+        call = self._eager.calls.get(cause.serial)
+        if call is not None and call.stage is not None:
+            row_queue.take_rows(call.stage)  # The loops that these are of came before.
         self._graph_executions.add(group, values, cause)
 
     def rows_taken(self, groups: Sequence[Group], taken: QueueRows) -> None:

@@ -10,6 +10,7 @@ from tfdbg_tui.dump.encode.causes import Cause, Measured
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.run_order import RunOrder
+    from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 
 
 @dataclass(slots=True)
@@ -25,6 +26,7 @@ class Call:
         measured: Of what in it the extremes are recorded.
         bad: The first bad tensor in its graphs: number, and message for the program.
         order: Puts what is taken of a run of a session in order; None of a function.
+        stage: What the loops of a run of a session put rows into; None where there are none.
         copy: The function that runs in place of the program's, which has to be there so long.
     """
 
@@ -36,6 +38,7 @@ class Call:
     measured: Measured = Measured.NOTHING
     bad: tuple[int, str] | None = None
     order: RunOrder | None = None
+    stage: SessionStage | None = None
     copy: object = None
 
 

@@ -200,7 +200,9 @@ class FunctionCopies:
     def _use_in_op(self, graph: Any, op: Any, attribute: str) -> None:
         value = op.get_attr(attribute)
         names = [f.name for f in (value if isinstance(value, list) else [value])]
-        usage = Usage(stateless=_is_dataset(op.type), in_session=True)
+        usage = Usage(
+            stateless=_is_dataset(op.type), in_session=True, in_loop=functions.is_loop(op)
+        )
         if is_single_threaded(op.node_def):
             for name in names:
                 self._leave_out(name, omissions.BY_SINGLE_THREAD)

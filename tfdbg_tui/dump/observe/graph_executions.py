@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions
     from tfdbg_tui.dump.observe.groups import Group
-    from tfdbg_tui.dump.observe.run_order import RunOrder
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.stacks import CodeLocations
@@ -66,37 +64,18 @@ class GraphExecutions:
         self._bad_message: str | None = None
 
     def add_rows(self, groups: Sequence[Group], taken: QueueRows) -> None:
-        """Queue executions: in a session, each after those that it has to come after.
+        """Queue executions together, those of which more is told one by one, in their order.
+
+        Their rows tell all of the others, or they are healthy and were measured.
 
         Args:
             groups: The groups that the rows refer to.
             taken: Rows of whole executions.
         """
-        orders = [self._order_of(cause) for cause in taken.causes]
-        if not any(orders):
-            self._add_rows(groups, taken)
-            return
-        heads = taken.heads()
-        repeats = np.array([group.plan.iterated for group in groups])[taken.which[heads]]
-        runs = np.array([cause.serial for cause in taken.causes])[taken.caused[heads]]
-        # What follows each other in the loops of one run stays together.
-        is_first = np.append(True, ~(repeats[1:] & repeats[:-1] & (runs[1:] == runs[:-1])))
-        for begin, end in itertools.pairwise((*heads[is_first].tolist(), len(taken.rows))):
-            part, order = taken[begin:end], orders[taken.caused[begin]]
-            if order is None:
-                self._add_rows(groups, part)
-            else:
-                order.take(groups[taken.which[begin]], partial(self._add_rows, groups, part))
-
-    def _order_of(self, cause: Cause) -> RunOrder | None:
-        call = self._calls.get(cause.serial)
-        return call.order if call is not None else None
-
-    def _add_rows(self, groups: Sequence[Group], taken: QueueRows) -> None:
-        """Queue executions together, those of which more is told one by one, in their order.
-
-        Their rows tell all of the others, or they are healthy and were measured.
-        """
+        for cause in taken.causes:
+            call = self._calls.get(cause.serial)
+            if call is not None and call.order is not None:
+                call.order.hand_on_kept()
         records = [group.records for group in groups]
         heads = taken.heads()
         ends = np.append(heads[1:], len(taken.rows))
@@ -161,11 +140,11 @@ class GraphExecutions:
             values: What it told.
             cause: What has caused the execution.
         """
-        call, order = self._calls.get(cause.serial), self._order_of(cause)
-        if order is None:
+        call = self._calls.get(cause.serial)
+        if call is None or call.order is None:
             self._add(call, group, values, cause)
         else:
-            order.take(group, partial(self._add, call, group, values, cause))
+            call.order.take(group, partial(self._add, call, group, values, cause))
 
     def _add(self, call: Call | None, group: Group, values: Values, cause: Cause) -> None:
         self._recorder.traces(Batch(group.records, values, cause))

@@ -166,6 +166,12 @@ class GraphDefinitions:
         """Return whether a graph, or what it calls, has loops."""
         return self._state(graph).has_loops
 
+    def runs_loop(self, recorded: RecordedOp) -> bool:
+        """Return whether an op is a loop, or calls a graph that has loops."""
+        states = (self._states.get(graph_id) for graph_id in recorded.calls)
+        has_loops = any(state is not None and state.has_loops for state in states)
+        return has_loops or functions.is_loop(recorded.op)
+
     def record_ops(self, graph: Any) -> None:
         """Record the ops that were added to a graph since the last time."""
         state = self._state(graph)

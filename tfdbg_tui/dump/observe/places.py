@@ -81,10 +81,9 @@ class V1Graph:
         graph: The graph.
         feeds: What a run is fed with.
         copies: What runs in place of ops of the program, by the names of these.
-        drained: Whether what runs before puts rows into the queue: what comes in another way could
-            not be put in order with these.
     """
 
+    drained = False
     in_session = True
     measured = None
     repeated = False
@@ -92,12 +91,9 @@ class V1Graph:
 
     iteration = None
 
-    def __init__(
-        self, graph: Any, feeds: RunFeeds, copies: Mapping[str, Any], *, drained: bool
-    ) -> None:
+    def __init__(self, graph: Any, feeds: RunFeeds, copies: Mapping[str, Any]) -> None:
         self.graph = graph
-        self.drained = drained
-        self.counts_ops = not (drained or devices.has_accelerator())
+        self.counts_ops = not devices.has_accelerator()
         self.serial, self.run_is_measured = feeds
         self._copies = copies
 
@@ -162,8 +158,8 @@ class AddedGraph:
         self._inputs: dict[str, Any] = {}
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
-        # What a session's datasets run ahead belongs to no run.
-        self.drained = not (usage.in_session and usage.stateless)
+        # In a session what runs once costs less by Python; what datasets run ahead is of no run.
+        self.drained = not usage.in_session or (usage.in_loop and not usage.stateless)
         self.in_session = usage.in_session
         self.repeated = (usage.in_loop or usage.stateless) and not usage.device
         is_plain = not (usage.stateless or usage.device or usage.in_session)

@@ -131,8 +131,13 @@ def run_begins(stage: SessionStage) -> None:
 
 
 def run_ends(stage: SessionStage) -> None:
-    """Take the rows that a run of a session has put into its queue."""
+    """Take the rows that a run of a session, which has ended, has put into its queue."""
     _queue.run_ends(stage)
+
+
+def take_rows(stage: SessionStage) -> None:
+    """Take the rows that runs of a session have put into its queue so far."""
+    _queue.take_rows(stage)
 
 
 def last_number(call: Call, now: Callable[[], Moment]) -> Any:
@@ -263,6 +268,8 @@ class _Queue:
         self._runs.wait()
 
     def _start(self) -> None:
+        if self._thread is not None:
+            return
         with self.lock:
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -278,6 +285,9 @@ class _Queue:
 
     def run_ends(self, stage: SessionStage) -> None:
         self._in_sessions.remove(stage)
+        self.take_rows(stage)
+
+    def take_rows(self, stage: SessionStage) -> None:
         with self.lock:
             self._drain_session(stage)
 

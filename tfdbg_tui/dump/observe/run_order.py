@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class RunOrder:
     """Hands on what groups take, each after those that its tensors are computed from.
 
-    Where such a group is in a branch that is not taken, what needs it is kept until a loop begins,
-    whose sinks wait in the graph for what is before it, or until the run ends.
+    Where such a group is in a branch that is not taken, what needs it is kept until a loop runs,
+    whose groups wait in the graph for what is before it, or until the run ends.
 
     Args:
         needs: What the groups need that run once.
@@ -47,8 +47,8 @@ class RunOrder:
             while (place := self._ready()) is not None:
                 self._hand_on(place)
 
-    def end(self) -> None:
-        """Hand on what is left: nothing more comes."""
+    def hand_on_kept(self) -> None:
+        """Hand on what is left: nothing more comes that it has to come after."""
         with self._lock:
             self._hand_on_all()
 

@@ -14,7 +14,6 @@ from tfdbg_tui.dump.observe import instrument, observed, run_order
 from tfdbg_tui.dump.observe.groups import Dump, Group
 from tfdbg_tui.dump.observe.places import RunFeeds, V1Graph
 from tfdbg_tui.dump.observe.references import When
-from tfdbg_tui.dump.observe.v1_control_flow import CALLS
 from tfdbg_tui.dump.observe.v1_loops import V1Loop
 
 if TYPE_CHECKING:
@@ -40,9 +39,8 @@ class SharedSink:
     looks_at: frozenset[str]
 
 
-SharedSinks = dict[tuple[When, bool, bool], list[SharedSink]]
-"""By when they run, and by whether tensors may have other shapes than known, and come after what
-puts rows into the queue."""
+SharedSinks = dict[tuple[When, bool], list[SharedSink]]
+"""By when they run, and by whether tensors may have other shapes than known."""
 
 
 class SinkMaker:
@@ -169,11 +167,8 @@ class RunSinks:
         found: list[Any] = []
         for position, loop in self._steps(places, ()):
             if loop is None:
-                drained = self._comes_after_rows(position)
-                place = partial(self._outside, drained=drained)
-                after = self._passed(position)
                 sinks = self._of(
-                    places[position], names, When.RUNNING, place, after, drained=drained
+                    places[position], names, When.RUNNING, self._outside, self._passed(position)
                 )
                 self._made.append((position, sinks))
                 found += sinks
@@ -207,10 +202,6 @@ class RunSinks:
             if loop.inside == position.loops and loop.around <= position.branches
         ]
 
-    def _comes_after_rows(self, position: Position) -> bool:
-        """Return whether what is before puts rows into the queue."""
-        return CALLS in position.passed or not self._loops.keys().isdisjoint(position.passed)
-
     def _before(self, position: Position) -> list[Any]:
         """Return the sinks outside of loops that run before a loop does."""
         return [
@@ -220,8 +211,8 @@ class RunSinks:
             for sink in sinks
         ]
 
-    def _outside(self, *, drained: bool = False) -> V1Graph:
-        return V1Graph(self._maker.graph, self._maker.feeds, self._copies, drained=drained)
+    def _outside(self) -> V1Graph:
+        return V1Graph(self._maker.graph, self._maker.feeds, self._copies)
 
     def _in_loop(
         self,
@@ -261,14 +252,13 @@ class RunSinks:
         place: Callable[[], V1Graph | InV1Loop],
         after: Sequence[Any] = (),
         *,
-        drained: bool = False,
         shared: bool = True,
     ) -> list[Any]:
         """Return the sinks of some tensors that are in one place."""
         items = [item for item in items if item.tensor.name in names]
         overwritten = when is When.BEFORE
         shared = shared and not after and (overwritten or not self._copies)
-        key = when, self._maker.doubtful, drained
+        key = when, self._maker.doubtful
         known = self._shared.setdefault(key, []) if shared else []
         missing = {item.tensor.name: item for item in items}
         found: list[SharedSink] = []

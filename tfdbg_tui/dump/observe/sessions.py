@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import tensorflow as tf
 
@@ -31,7 +31,14 @@ from tfdbg_tui.dump.observe import (
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.session_sinks import RunSinks, SharedSinks, SinkMaker
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
-from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, own, session_hooks
+from tfdbg_tui.dump.tensorflow import (
+    graph_ops,
+    graph_state,
+    own,
+    session_hooks,
+    session_stages,
+)
+from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 from tfdbg_tui.wire.events import SESSION_RUN
 
 if TYPE_CHECKING:
@@ -44,7 +51,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.places import RunFeeds
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.session_callables import Wanted
-    from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 
 _TOO_SMALL = (
     "TensorFlow does not optimize so small a graph, and would do so with the ops that record, and"
@@ -70,8 +76,8 @@ class Plan:
         needs: Which groups have to be recorded before another, of those that run once.
         switches: What lets its loops and functions know if they are measured; see
             `magnitudes.switches`.
-        rows: What the session fetches to take out what its loops and functions put into the queue;
-            nothing where there are none.
+        rows: What the session fetches to take out what its loops put into the queue; nothing where
+            there are none.
     """
 
     name: str
@@ -95,7 +101,6 @@ class SessionRun:
         call: What is recorded of the run.
         feeds: What is fed besides the feeds of the program, as sessions want it.
         switch: The op to run before all; None where nothing changes.
-        stage: What its loops and functions put rows into; None where there are none.
         computed_again: Whether it has failed, and what it had computed is on record all the same.
     """
 
@@ -103,7 +108,6 @@ class SessionRun:
     call: Call
     feeds: dict[Any, Any]
     switch: Any
-    stage: SessionStage | None
     computed_again: bool = False
 
 
@@ -124,6 +128,7 @@ class _GraphState:
     skipped: set[str] = field(default_factory=set)
     switches: dict[Measured, Any] = field(default_factory=dict)
     rows: Sequence[Any] = ()
+    know_rows: WeakSet[Any] = field(default_factory=WeakSet)  # sessions that can fetch these
     measured: WeakKeyDictionary[Any, Measured] = field(default_factory=WeakKeyDictionary)
 
 
@@ -198,6 +203,25 @@ class SessionPlans:
                 return None
             known[session] = measured
             return plan.switches[measured]
+
+    def stage(self, session: Any, plan: Plan) -> SessionStage | None:
+        """Return what the loops of a session put rows into.
+
+        Args:
+            session: The session.
+            plan: What it runs next.
+
+        Returns:
+            None where there are none in the run.
+        """
+        if not plan.rows:
+            return None
+        with self._lock:
+            know_rows = self._state(session.graph).know_rows
+            if session not in know_rows:
+                session_stages.extend(session)
+                know_rows.add(session)
+        return SessionStage(session, plan.rows)
 
     def plan_again(self, session: Any, wanted: Wanted, error: BaseException) -> Plan | None:
         """Return what records what a run had computed when an op raised, by computing it again.
@@ -303,8 +327,7 @@ class SessionPlans:
             state.feeds = instrument.add_run_feeds(graph)
         asked = wanted.ops
         ops = _reached(state, asked, fed)
-        calls = {recorded.op.name for recorded in ops if recorded.calls}
-        flow = ControlFlow((recorded.op for recorded in ops), calls)
+        flow = ControlFlow(recorded.op for recorded in ops)
         run_ops = [recorded.op for recorded in ops]
         memory = VariableMemory(run_ops if state.has_references else (), fed)
         copies: dict[str, Any] = {}
@@ -313,6 +336,14 @@ class SessionPlans:
                 copies = update_order.copies_in_order(
                     graph, run_ops, frozenset(op.name for op in asked), memory, fed, flow
                 )
+        loops = [r for r in ops if flow.position(r.op).loops or self._graphs.runs_loop(r)]
+        asks = bool(loops) or any(recorded.calls for recorded in ops)
+        puts_rows = bool(loops) and instrument.tells_in_rows(self._options.mode)
+        with own.scope(graph):
+            if asks and self._options.measures and not state.switches:
+                state.switches = magnitudes.switches(graph)
+            if puts_rows and not state.rows:
+                state.rows = row_queue.fetches_in_graph(graph)
         sinks = RunSinks(
             SinkMaker(
                 self._dump,
@@ -327,13 +358,6 @@ class SessionPlans:
             flow,
             copies,
         )
-        repeats = bool(calls) or any(flow.position(recorded.op).loops for recorded in ops)
-        puts_rows = repeats and instrument.tells_in_rows(self._options.mode)
-        with own.scope(graph):
-            if repeats and self._options.measures and not state.switches:
-                state.switches = magnitudes.switches(graph)
-            if puts_rows and not state.rows:
-                state.rows = row_queue.fetches_in_graph(graph)
         items = self._observed(graph, state, ops, doubtful=doubtful)
         # What is fed in place of a tensor has not been made by its op.
         outputs = [t for op in run_ops for t in op.outputs if _is_computed(t, fed)]
@@ -358,7 +382,7 @@ class SessionPlans:
             feeds=state.feeds,
             step=_global_step(graph, ops),
             needs=run_order.needs_of(sinks.groups, flow.ops),
-            switches=state.switches if repeats else {},
+            switches=state.switches if asks else {},
             rows=state.rows if puts_rows else (),
         )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Iterable, Iterator
 
 _MERGES = frozenset(("Merge", "RefMerge"))
 _BACK = frozenset(("NextIteration", "RefNextIteration"))
@@ -32,18 +32,13 @@ Loops = tuple[str, ...]
 """The loops that something is inside of, the outermost first."""
 
 
-CALLS = ""
-"""No loop or condition has that name."""
-
-
 class Position(NamedTuple):
     """Where something is.
 
     Attributes:
         loops: The loops that it is inside of: an Enter already is, an Exit no longer.
         branches: The branches that it is in: a Switch is not yet in those that it begins.
-        passed: The loops that it comes after, the conditions of branches, and `CALLS` where it
-            comes after a function.
+        passed: The loops that it comes after, and the conditions of branches.
     """
 
     loops: Loops = ()
@@ -59,21 +54,19 @@ class ControlFlow:
 
     Args:
         ops: The ops, and all that they are computed from, in order of creation.
-        calls: The names of those that call functions.
 
     Attributes:
         ops: These, each after all that it takes.
     """
 
-    def __init__(self, ops: Iterable[Any], calls: Set[str] = frozenset()) -> None:
-        self._calls = calls
+    def __init__(self, ops: Iterable[Any]) -> None:
         self._positions: dict[str, Position] = {}
         self._ends: set[tuple[str, int]] = set()
         self._enters: dict[str, Any] = {}
         self._entries: dict[str, set[str]] = {}
         self._loop_conditions: dict[str, Any] = {}
         self.ops = list(ops)
-        if calls or any(op.type in _STARTS for op in self.ops):
+        if any(op.type in _STARTS for op in self.ops):
             self.ops = list(in_order(self.ops))
             for op in self.ops:
                 self._add(op)
@@ -122,8 +115,6 @@ class ControlFlow:
             branches = branches.difference(self._ends)
         elif op.type == "LoopCond":
             self._loop_conditions[loops[-1]] = op
-        if op.name in self._calls:
-            passed |= {CALLS}
         self._positions[op.name] = Position(loops, branches, passed)
 
     def _branches_of(self, tensor: Any) -> Branches:

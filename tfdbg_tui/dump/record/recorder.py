@@ -108,6 +108,7 @@ class Recorder:
         self._keep_after_bad = options.keep_after_bad
         # In the modes that TensorFlow has its reader sees each record, as of its own writer.
         self._may_repeat = options.adaptive and options.circular_buffer_size <= 0
+        self._is_much = False  # what the files hold
         self._remaining: int | None = None
         self._forked = False
         self._files = WrittenFileSet(options, self.host)
@@ -158,7 +159,7 @@ class Recorder:
         """Which graph executions may be written as repetitions of others by now."""
         if not self._may_repeat:
             return Repeats.NONE
-        return Repeats.ACROSS_CALLS if self.num_bytes > _MUCH_BYTES else Repeats.IN_CALLS
+        return Repeats.ACROSS_CALLS if self._is_much else Repeats.IN_CALLS
 
     def omit(
         self, kind: str, what: str, reason: str, graph_id: str = "", *, count: int = 1
@@ -368,6 +369,7 @@ class Recorder:
             self._files.traces.extend(encoded)
         if taken.executions:
             self._files.executions.extend(self._encoded_executions(taken.executions))
+        self._is_much = self._is_much or self.num_bytes > _MUCH_BYTES
 
     def _held_back(self, held: HeldEvents, taken: Events) -> Events:
         """Return what is to be written: all that waits, if something is bad or recording ends."""

@@ -59,7 +59,7 @@ class FetchedTensor:
         self.dtype = fetch.dtype.base_dtype
         self._array = np.asarray(value, object if self.dtype == "string" else None)
         self._id = uid()
-        self.device = devices.full_name("/cpu:0")
+        self.device = devices.own_cpu()
         self.shape = self._array.shape
 
     def _numpy_internal(self) -> Any:

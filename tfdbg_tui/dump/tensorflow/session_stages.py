@@ -36,7 +36,9 @@ _RUN = declare(
 ).name
 _NEW_BUFFER = declare(pywrap_tf_session, "TF_NewBufferFromString").name
 _as_tf_output = method(SymbolicTensor, "_as_tf_output")
-_extend_graph = method(BaseSession, "_extend_graph")
+
+extend = method(BaseSession, "_extend_graph")
+"""Lets a session know the ops that its graph has by now, as it does itself when it runs."""
 
 
 class SessionStage:
@@ -50,8 +52,6 @@ class SessionStage:
     def __init__(self, session: Any, fetches: Sequence[Any]) -> None:
         self._session = session
         self._fetches = fetches
-        # The op may be asked for while the first run that puts something in is in progress.
-        _extend_graph(session)
 
     def take_all(self) -> Iterator[stages.Items]:
         """Yield all that is there, in parts that do not take much memory."""
