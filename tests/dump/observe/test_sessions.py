@@ -413,6 +413,21 @@ def test_the_gradient_of_a_loop_in_a_loop_runs(dump: Path, v1_loops: None) -> No
     assert root.title == "Gradient of a square root at zero"
 
 
+def test_the_gradient_of_a_loop_comes_after_an_update(
+    dump: Path, references: None, v1_loops: None
+) -> None:
+    """The updated variable enters the backward loop as a reference, only to be waited for."""
+    mean, w = (v1.get_variable(name, initializer=0.5) for name in ("mean", "w"))
+    loop = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, tf.math.log(y * w)), [0, 8.0])
+    with tf.control_dependencies([v1.assign(mean, mean * 0.9 + loop[1])]):
+        train = v1.train.GradientDescentOptimizer(0.1).minimize(loop[1])
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        assert np.isnan(session.run([train, loop[1]])[1])
+    (root,) = diagnosed(dump).roots
+    assert (root.title, root.certainty) == ("Logarithm of a negative number", "proved")
+
+
 def test_a_loop_is_on_record_while_it_runs(dump: Path, control_flow: None) -> None:
     def recorded(y: Any) -> Any:
         deadline = time.monotonic() + 60

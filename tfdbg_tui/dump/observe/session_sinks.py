@@ -285,7 +285,5 @@ def _by_position(items: Iterable[Observed], flow: ControlFlow) -> Places:
     """Group tensors by where they are."""
     found: Places = {}
     for item in items:
-        if item.op_type != "RefSwitch":  # One of its outputs is in no branch that is taken.
-            position = flow.position(item.tensor.op)
-            found.setdefault(position, []).append(item)
+        found.setdefault(flow.position(item.tensor.op), []).append(item)
     return found

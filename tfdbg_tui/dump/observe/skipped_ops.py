@@ -16,5 +16,12 @@ _ARRAYS = (
 )
 """What keeps the values of loops of TensorFlow 1: some make a number that only stands for them."""
 
-GRAPH = SKIPPED_BY_TENSORFLOW | {"PartitionedCall", "StatelessWhile", "NoOp", *_ARRAYS}
+_OF_REFERENCES = ("RefEnter", "RefExit", "RefMerge", "RefNextIteration", "RefSwitch")
+"""Control flow that hands on the memory of variables.  What enters a loop is not in it before, and
+of what a branch begins with, one is not there."""
+
+GRAPH = SKIPPED_BY_TENSORFLOW | {
+    *("PartitionedCall", "StatelessWhile", "NoOp"),
+    *(*_ARRAYS, *_OF_REFERENCES),
+}
 """The same for traces of graph tensors, and the other ops that pass on what inner ops made."""
