@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _RECORD_BYTES = 150
 _PART_BYTES = 1 << 22
+_FEW_ROWS = 1 << 12
+"""More are encoded by themselves: they take no more time so."""
 _MEASURED_BYTES = 1 << 20
 """About so much is put together at once, so that it stays in the CPU's cache."""
 
@@ -57,55 +59,87 @@ def parts(taken: QueueRows, groups: Sequence[GroupRecords]) -> Iterator[QueueRow
 
 
 def joined(queued: Sequence[TraceBatch], repeats: Repeats) -> Iterator[TraceBatch]:
-    """Yield executions in their order, those together that follow each other and are healthy.
+    """Yield executions in their order, those joined that follow each other and whose rows tell all.
 
-    In sessions each execution is queued by itself, and to encode them so takes ten times as long.
+    In sessions those of each run are queued by themselves, and to encode them so takes ten times as
+    long.
 
     Args:
         queued: The executions.
         repeats: Which of those that come together may be written as repetitions of others.
     """
-    plain: list[tuple[Batch, queue_rows.Rows]] = []
+    few: list[Executions] = []
     for batch in queued:
-        rows = batch.rows if isinstance(batch, Batch) else None
-        if isinstance(batch, Batch) and rows is not None:
-            plain.append((batch, rows))
+        told = _told_by_rows(batch)
+        if told is not None and len(told.taken.rows) <= _FEW_ROWS:
+            few.append(told)
             continue
-        yield from _together(plain, repeats)
-        plain.clear()
+        yield from _together(few, repeats)
+        few.clear()
         yield batch
-    yield from _together(plain, repeats)
+    yield from _together(few, repeats)
 
 
-def _together(
-    plain: Sequence[tuple[Batch, queue_rows.Rows]], repeats: Repeats
-) -> Iterator[RowsBatch]:
+class Executions(NamedTuple):
+    """Executions of groups, in their order: healthy ones, and those that the graph has counted.
+
+    Attributes:
+        taken: Their rows.
+        groups: The groups that the rows refer to.
+        extremes: Of the healthy ones that were measured, by their keys.
+    """
+
+    taken: QueueRows
+    groups: Sequence[GroupRecords]
+    extremes: Mapping[int, npt.NDArray[np.float64]]
+
+
+def _told_by_rows(batch: TraceBatch) -> Executions | None:
+    """Return executions as their rows tell them; None where these do not tell all."""
+    if isinstance(batch, RowsBatch):
+        return batch.executions
+    rows = batch.rows if isinstance(batch, Batch) else None
+    if not isinstance(batch, Batch) or rows is None:
+        return None
+    first = np.zeros(len(rows), np.int64)
+    return Executions(QueueRows(first, [batch.cause], first, rows), [batch.records], {})
+
+
+def _together(few: Sequence[Executions], repeats: Repeats) -> Iterator[RowsBatch]:
     """Yield executions whose rows tell all."""
-    if not plain:
+    if not few:
         return
-    groups = list(dict.fromkeys(batch.records for batch, _ in plain))
-    causes = list(dict.fromkeys(batch.cause for batch, _ in plain))
+    groups = list(dict.fromkeys(group for some in few for group in some.groups))
+    causes = list(dict.fromkeys(cause for some in few for cause in some.taken.causes))
     numbers = {group: number for number, group in enumerate(groups)}
     caused = {cause: number for number, cause in enumerate(causes)}
-    of_each = [(numbers[batch.records], caused[batch.cause]) for batch, _ in plain]
-    sizes = [len(rows) for _, rows in plain]
-    which, causes_of_each = np.repeat(np.array(of_each, np.int64), sizes, axis=0).T
-    rows = np.concatenate([rows for _, rows in plain])
-    for part in parts(QueueRows(which, causes, causes_of_each, rows), groups):
-        yield RowsBatch(part, groups, {}, repeats=repeats)
+    taken = QueueRows(
+        np.concatenate([np.array([numbers[g] for g in e.groups])[e.taken.which] for e in few]),
+        causes,
+        np.concatenate(
+            [np.array([caused[c] for c in e.taken.causes])[e.taken.caused] for e in few]
+        ),
+        np.concatenate([e.taken.rows for e in few]),
+    )
+    extremes = {key: found for some in few for key, found in some.extremes.items()}
+    for part in parts(taken, groups):
+        yield RowsBatch(part, groups, extremes, repeats=repeats)
 
 
 class RowsBatch:
-    """Executions of groups, in their order: healthy ones, and those that the graph has counted.
+    """Executions of groups whose rows tell all.
 
     Those that differ in nothing but the cause and the iteration of a loop are encoded together, and
     those of a group that were measured.
 
     Args:
-        taken: Their rows.
-        groups: The groups that the rows refer to.
-        extremes: Of the healthy ones that were measured, by their keys.
+        taken: See `Executions`.
+        groups: See `Executions`.
+        extremes: See `Executions`.
         repeats: Which executions may be written as repetitions of others.
+
+    Attributes:
+        executions: What it was made of.
     """
 
     def __init__(
@@ -122,6 +156,7 @@ class RowsBatch:
         self._groups = groups
         self._heads = taken.heads()
         self._which = taken.which[self._heads]
+        self.executions = Executions(taken, groups, extremes)
         self._sizes = [len(group.plan.rows) for group in groups]
         self.count = int(np.array(self._sizes)[self._which].sum())
 
