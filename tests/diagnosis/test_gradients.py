@@ -96,6 +96,29 @@ def test_the_place_of_a_gradient_is_the_line_of_the_forward_pass(tmp_path: Path)
 
 
 @pytest.mark.tensorflow
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "graph"])
+@pytest.mark.parametrize("selected", [False, True])
+def test_a_select_that_leaves_out_the_value_alone_is_told(
+    tmp_path: Path, traced: bool, selected: bool
+) -> None:
+    tf = pytest.importorskip("tensorflow")
+
+    def step() -> Any:
+        x = tf.constant([0.0, 1.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * tf.math.log(x)
+            loss = tf.reduce_sum(tf.where(x > 0.0, y, 0.0) if selected else y)
+        return loss, tape.gradient(loss, x) * 0.5
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    (tf.function(step) if traced else step)()
+    tfdbg_tui.disable_dump_debug_info()
+    (finding,) = diagnose(open_run(str(tmp_path))).roots
+    assert ("a select leaves out its value, but not its slope" in finding.evidence) is selected
+
+
+@pytest.mark.tensorflow
 def test_eager_gradients_of_two_lines_name_both(tmp_path: Path) -> None:
     tf = pytest.importorskip("tensorflow")
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)

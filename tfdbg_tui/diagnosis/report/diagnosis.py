@@ -28,6 +28,7 @@ from tfdbg_tui.diagnosis.gradients import (
 from tfdbg_tui.diagnosis.history import history_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
+from tfdbg_tui.diagnosis.op_traits import SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
@@ -53,6 +54,12 @@ if TYPE_CHECKING:
 _ALIKE = 32  # tensors that one bug has made bad, whose layers are looked for
 _LINES = 8  # lines beside the first that are named
 _MEMBERS = 8  # places with alerts of a root, which are looked at for a variable
+
+
+_SELECTED_AFTER = 4  # ops that take a bad tensor one after the other before a select does
+
+_HIDDEN = "a select leaves out its value, but not its slope"
+_MAY_HIDE = "a select may leave out its value, but not its slope"
 
 
 class _When(TypedDict):
@@ -116,7 +123,7 @@ class Diagnosis:
         own = {None, found.layer, found.input_layer}
         return replace(
             found,
-            evidence=found.evidence + self._other_lines(root, found, alike),
+            evidence=found.evidence + self._hidden(root) + self._other_lines(root, found, alike),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
             variables=() if own - {None} else self._variables(root, alike),
         )
@@ -160,6 +167,35 @@ class Diagnosis:
         more = f" and {len(named) - _LINES} more" if len(named) > _LINES else ""
         whose = "the gradient of " if backward else ""
         return f"; the same in {whose}{', '.join(named[:_LINES])}{more}" if named else ""
+
+    def _hidden(self, root: Root) -> str:
+        """Say that selects leave out what is bad, where a gradient is bad all the same."""
+        members = (node.site.first for node in root.members[:_ALIKE])
+        if root.contained or not self._is_left_out(root.event, _SELECTED_AFTER):
+            return ""
+        return f" ({_HIDDEN})" * any(is_backward(self._run, event) for event in members)
+
+    def _is_left_out(self, event: TensorEvent, depth: int) -> bool:
+        """Whether only selects take a tensor of the forward pass, or what it makes bad.
+
+        Args:
+            event: The bad tensor.
+            depth: Of how many ops one after the other the results are looked at.
+        """
+        run = self._run
+        made = [(u.op_type, u.event) for u in self.dataflow.consumers(event) if u.event is not None]
+        made = [(op_type, one) for op_type, one in made if not is_backward(run, one)]
+        if is_backward(run, event) or not made or not depth:
+            return False
+        for op_type, one in made:
+            summary = self.causes.summary(one)
+            if summary is None or summary.has_inf_or_nan is None:
+                return False
+            if summary.has_inf_or_nan and not self._is_left_out(one, depth - 1):
+                return False
+            if not summary.has_inf_or_nan and op_type not in SELECTS_ELEMENTS:
+                return False
+        return True
 
     def _step_of_first_use(self, root: Root) -> int | None:
         """Return the step in which what a pipeline made first makes others bad.
@@ -361,7 +397,7 @@ class Diagnosis:
 
 def _in_gradient(forward: ForwardOp) -> str:
     """Say whose gradient a tensor belongs to."""
-    hidden = " (a select may leave out its value, but not its slope)" * forward.selected
+    hidden = f" ({_MAY_HIDE})" * forward.selected
     return f"; in the gradient of {forward.op_type}{hidden}"
 
 
