@@ -581,6 +581,16 @@ def angles_between_two_bounds() -> Any:
 
 
 @healthy
+def value_that_is_asked_whether_it_is_finite() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    value = tf.math.log(x)
+    loss = tf.reduce_sum(value)
+    better = tf.math.is_finite(loss) & (loss < 3.0)
+    worse = tf.math.is_nan(value) | ~(value < 0.4)
+    return tf.where(better, x, 0.0), tf.where(~worse, x, 0.0)
+
+
+@healthy
 def log_probabilities_of_what_is_ruled_out() -> Any:
     return tf.nn.log_softmax(tf.where(c([True, False, True]), c([1.0, 2.0, 3.0]), -inf))
 
@@ -1088,6 +1098,18 @@ def angles_below_a_bound() -> Any:
 def angles_between_bounds_that_are_too_far() -> Any:
     x = c([-2.0, -0.5, 0.5, 1.5])
     return tf.where((x > -3.0) & (x < 1.0) & (tf.acos(x) < 1.5), x, 0.0)
+
+
+@sick
+def another_value_that_is_asked_whether_it_is_finite() -> Any:
+    x = c([-2.0, -0.5, 0.5, 1.5])
+    return tf.where(tf.math.is_finite(x) & (tf.math.log(x) < 0.4), x, 0.0)
+
+
+@sick
+def sum_of_what_is_asked_whether_it_is_finite() -> Any:
+    value = tf.math.log(c([-2.0, -0.5, 0.5, 1.5]))
+    return tf.where(tf.math.is_finite(value) & (tf.reduce_sum(value) < 0.4), 1.0, 0.0)
 
 
 @sick

@@ -3,7 +3,8 @@
 A rejection sampler asks ``(v > 0) & (log(u) < a + log(v))`` of all elements at once: where ``v``
 is negative, the logarithm is NaN, and ``v > 0`` is false whatever the other answer is.  That is so
 if the other answer is about the very number of which NaN was made, and false on that side of its
-bound.  A mask of something else, or a bound on the other side, leaves nothing out.
+bound, or asks of the very number that is compared whether it is finite.  A mask of something else,
+or a bound on the other side, leaves nothing out.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ _UNDEFINED = {
 }
 """Ops that are not defined for some numbers."""
 
+_DEFINED = _Undefined(0, {})
+
 _ROUNDING = 1e-5
 """Numbers that differ by so much of the largest may be the same but for rounding."""
 
@@ -126,11 +129,13 @@ class _Made(NamedTuple):
         maker: The op.
         taken: The tensor with that number.
         undefined: For which numbers it is not defined.
+        event: What has come of it, and is compared.
     """
 
     maker: Node
     taken: Node
     undefined: _Undefined
+    event: TensorEvent
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,7 @@ class Guards:
             if not followers or len(seen) > _FOLLOWED:
                 return False
             for taker in followers:
-                if all(self._settles(taker, maker) for maker in makers):
+                if all(self._settles(taker, maker, event) for maker in makers):
                     settled = True
                 elif not (taker.is_boundary or taker.op_type in COMBINES_ANSWERS):
                     return False
@@ -187,30 +192,34 @@ class Guards:
         summary = self.summaries(event)
         return summary is not None and summary.has_inf_or_nan is True
 
-    def _settles(self, taker: Node, maker: Node) -> bool:
+    def _settles(self, taker: Node, maker: Node, event: TensorEvent) -> bool:
         """Whether an op that combines answers takes another one that decides for bad elements."""
         inputs = self._inputs(taker)
         others = [node for node in inputs if node.input_slot != taker.input_slot]
+        made = self._made(maker, event)
         if taker.op_type in ("LogicalAnd", "LogicalOr"):
             answer = taker.op_type == "LogicalOr"
-            return any(self._leaves_out_all(other, maker, answer=answer) for other in others)
+            return any(self._leaves_out_all(other, made, answer=answer) for other in others)
         if taker.op_type not in SELECTS_ELEMENTS or taker.input_slot == 0:
             return False
         condition = next((other for other in others if other.input_slot == 0), None)
         answer = taker.input_slot == 2
-        return condition is not None and self._leaves_out_all(condition, maker, answer=answer)
+        return condition is not None and self._leaves_out_all(condition, made, answer=answer)
 
-    def _leaves_out_all(self, node: Node, maker: Node, *, answer: bool) -> bool:
+    def _made(self, maker: Node, event: TensorEvent) -> _Made:
+        undefined = _UNDEFINED.get(maker.op_type or "", _DEFINED)
+        taken = self._input(maker, undefined.slot)
+        if taken is None:
+            taken, undefined = maker, _DEFINED
+        return _Made(maker, taken, undefined, event)
+
+    def _leaves_out_all(self, node: Node, made: _Made, *, answer: bool) -> bool:
         """Whether an answer is the same for all elements that were bad."""
-        undefined = _UNDEFINED.get(maker.op_type or "")
-        taken = self._input(maker, undefined.slot) if undefined else None
-        if undefined is None or taken is None:
-            return False
-        found = self._left_out(node, _Made(maker, taken, undefined), answer=answer)
-        if undefined.at_zero:
+        found = self._left_out(node, made, answer=answer)
+        if made.undefined.at_zero:
             return bool(found)
-        least, most = self._ends(self._given(taken, maker)) or (-math.inf, math.inf)
-        edges = undefined.edges.items()
+        least, most = self._ends(self._given(made.taken, made.maker)) or (-math.inf, math.inf)
+        edges = made.undefined.edges.items()
         needed = {side for side, edge in edges if (least <= edge if side is _LOW else most >= edge)}
         return bool(found) and found >= needed
 
@@ -223,9 +232,19 @@ class Guards:
         if node.op_type in COMBINES_ANSWERS and len(inputs) == 2:
             one, other = (self._left_out(given, made, answer=answer) for given in inputs)
             return one | other if (node.op_type == "LogicalOr") is answer else one & other
+        if node.op_type in ("IsFinite", "IsNan"):
+            return _BOTH if self._is_told(node, made.event, answer=answer) else _NEITHER
         if node.op_type not in COMPARISONS:
             return _NEITHER
         return self._left_out_by(node, made, answer=answer)
+
+    def _is_told(self, node: Node, event: TensorEvent, *, answer: bool) -> bool:
+        """Whether an op asks of the very tensor that is compared if it is finite, or NaN."""
+        asked, summary = self._input(node, 0), self.summaries(event)
+        if asked is None or summary is None or answer is not (node.op_type == "IsNan"):
+            return False
+        is_other = answer and (summary.neg_inf != 0 or summary.pos_inf != 0)
+        return not is_other and _tensor(asked) == _tensor(self.dataflow.neighbours.of_event(event))
 
     def _left_out_by(self, guard: Node, made: _Made, *, answer: bool) -> frozenset[_Side]:
         """Return on which sides a comparison gives an answer where the maker is not defined.
