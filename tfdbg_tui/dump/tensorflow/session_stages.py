@@ -24,7 +24,7 @@ from tfdbg_tui.dump.tensorflow.private import declare, method
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_COUNTS = (128, 64, 32, 16, 8, 4, 2, 1)
+_COUNTS = (64, 32, 16, 8, 4, 2, 1)
 """So many items are taken out one after the other, each if there are as many: their sum at most."""
 _TYPES = (*stages.TYPES, tf.int32)
 """Those of `stages.Items`."""

@@ -209,7 +209,13 @@ class FunctionWriter:
         self.definition.signature.is_stateful = True
 
     def add(self, op_type: str, *inputs: str, **attrs: Any) -> str:
-        """Add a node; return its name."""
+        """Add a node; return its name.
+
+        Args:
+            op_type: The type of its op.
+            *inputs: What it takes and waits for, as functions name these.
+            **attrs: See `graph_ops.new_node`.
+        """
         name = f"node_{len(self.definition.node_def)}"
         node = self.definition.node_def.add(name=name, op=op_type, input=inputs)
         for key, value in attrs.items():
