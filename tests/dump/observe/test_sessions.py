@@ -428,6 +428,24 @@ def test_the_gradient_of_a_loop_comes_after_an_update(
     assert (root.title, root.certainty) == ("Logarithm of a negative number", "proved")
 
 
+def test_the_gradient_of_loops_one_after_the_other_in_a_loop_runs(
+    dump: Path, v1_loops: None
+) -> None:
+    """The backward loop of `map_fn` starts with zeros; its gradients come from what is after it."""
+
+    def loop(times: int, act: Any, x: Any) -> Any:
+        return tf.while_loop(lambda i, _: i < times, lambda i, y: (i + 1, act(y)), [0, x])[1]
+
+    def both(x: Any) -> Any:
+        return loop(3, tf.tanh, tf.nn.relu(v1.map_fn(lambda row: row * 1.5, x, None, 1)))
+
+    x = v1.placeholder(tf.float32, [2])
+    y = loop(2, tf.sin, loop(2, both, x))
+    with v1.Session() as session:
+        assert np.isfinite(session.run(tf.gradients(y, x), {x: [1.0, 2.0]})).all()
+    assert diagnosed(dump).verdict == "clean"
+
+
 def test_a_loop_is_on_record_while_it_runs(dump: Path, control_flow: None) -> None:
     def recorded(y: Any) -> Any:
         deadline = time.monotonic() + 60

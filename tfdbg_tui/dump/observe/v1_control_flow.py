@@ -63,13 +63,14 @@ class ControlFlow:
         self._positions: dict[str, Position] = {}
         self._ends: set[tuple[str, int]] = set()
         self._enters: dict[str, Any] = {}
-        self._entries: dict[str, set[str]] = {}
+        self._entries: dict[str, frozenset[str]] = {}
         self._loop_conditions: dict[str, Any] = {}
         self.ops = list(ops)
         if any(op.type in _STARTS for op in self.ops):
             self.ops = list(in_order(self.ops))
             for op in self.ops:
                 self._add(op)
+            self._pass_on_entries()
 
     def position(self, op: Any) -> Position:
         """Return where an op is."""
@@ -85,7 +86,7 @@ class ControlFlow:
 
     def entry(self, loop: str) -> Position:
         """Return where a loop begins: after what any of its tensors comes after."""
-        return self.position(self._enters[loop])._replace(passed=frozenset(self._entries[loop]))
+        return self.position(self._enters[loop])._replace(passed=self._entries[loop])
 
     def loop_condition(self, loop: str) -> Any:
         """Return the op that says whether a loop goes on."""
@@ -108,7 +109,7 @@ class ControlFlow:
             known = self._enters.get(name)
             if known is None or len(self._positions[known.name].branches) < len(branches):
                 self._enters[name] = op
-            self._entries.setdefault(name, set()).update(passed)
+            self._entries[name] = self._entries.get(name, frozenset()) | passed
         elif op.type in _EXITS:
             passed |= {loops[-1]}
             loops = loops[:-1]
@@ -116,6 +117,19 @@ class ControlFlow:
         elif op.type == "LoopCond":
             self._loop_conditions[loops[-1]] = op
         self._positions[op.name] = Position(loops, branches, passed)
+
+    def _pass_on_entries(self) -> None:
+        """Let what comes after a loop come after all that any tensor of the loop comes after."""
+        entries = self._entries
+
+        def with_entries(passed: frozenset[str]) -> frozenset[str]:
+            return passed.union(*(entries[loop] for loop in passed & entries.keys()))
+
+        while (more := {loop: with_entries(passed) for loop, passed in entries.items()}) != entries:
+            entries = more
+        self._entries = entries
+        for name, position in self._positions.items():
+            self._positions[name] = position._replace(passed=with_entries(position.passed))
 
     def _branches_of(self, tensor: Any) -> Branches:
         found = self._positions[tensor.op.name].branches
