@@ -249,7 +249,7 @@ class _Queue:
         self.lock = threading.RLock()
         self.mark_lock = threading.RLock()
         self._contexts: list[Any] = []  # of TensorFlow's, in whose stages there may be something
-        self._in_sessions: list[SessionStage] = []  # those of runs in progress
+        self._in_sessions: set[SessionStage] = set()  # those of runs in progress
         self._moments: deque[tuple[int, Callable[[], Moment]]] = deque()
         self._numbers = _EndNumbers()
         self._lone: LoneCall | None = None
@@ -280,11 +280,11 @@ class _Queue:
     def run_begins(self, stage: SessionStage) -> None:
         if self._in_sessions:
             self.drain()  # The rows so far cannot be of the new run.
-        self._in_sessions.append(stage)
+        self._in_sessions.add(stage)
         self._start()
 
     def run_ends(self, stage: SessionStage) -> None:
-        self._in_sessions.remove(stage)
+        self._in_sessions.discard(stage)
         self.take_rows(stage)
 
     def take_rows(self, stage: SessionStage) -> None:
@@ -352,7 +352,7 @@ class _Queue:
                     if not found and where is not resources.current_context():
                         self._forget(where)
             except BaseException as error:
-                _tell_all(error)
+                _tell_loss_to_all(error)
             finally:
                 _kept.difference_update(leaving)
                 del self.leaving[: len(leaving)]
@@ -365,7 +365,8 @@ class _Queue:
                 if len(items.sizes):
                     self._hand_over(items, in_session=True)
         except BaseException as error:
-            _tell_all(error)
+            self._in_sessions.discard(stage)  # The program may have closed the session.
+            _tell_loss_to_all(error)
 
     def _forget(self, context: Any) -> None:
         """Give back what belongs to a context that the program has thrown away."""
@@ -491,7 +492,7 @@ def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -
     return told
 
 
-def _tell_all(error: BaseException) -> None:
+def _tell_loss_to_all(error: BaseException) -> None:
     for dump in list(callbacks.dumps):
         if dump.active:  # A dump that was stopped has its rows.
             _tell_loss(dump, error)

@@ -1,7 +1,7 @@
 """What graphs of a session put into its stages: each session has its own, as it has variables.
 
 What is there is taken out by an op of the graph, which the session runs in the thread that asks:
-its other threads may all wait until there is room in the stage.
+its own threads may all be busy.
 """
 
 from __future__ import annotations
