@@ -42,21 +42,15 @@ from tfdbg_tui.dump.encode.queue_rows import (
     SIZES,
     SIZES_IN_ROW,
     WIDTH,
-    QueueRows,
-    Rows,
-    Told,
     rows_for,
-    without_details,
 )
-from tfdbg_tui.dump.observe import callbacks
+from tfdbg_tui.dump.observe import callbacks, taken_rows
 from tfdbg_tui.dump.observe.calls import LoneCall, Moment
 from tfdbg_tui.dump.tensorflow import executors, resources, session_stages, stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfdbg_tui.dump.encode.causes import Cause
-    from tfdbg_tui.dump.encode.group_plan import GroupPlan
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.groups import Dump, Group
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -399,7 +393,7 @@ class _Queue:
             try:
                 now = dump.now() if in_session else self._open_moment(dump)
                 known = [*moments, now]
-                _hand_to(dump, groups, which[own], known, when[own], rows[own], of_own)
+                taken_rows.hand_over(dump, groups, which[own], known, when[own], rows[own], of_own)
             except BaseException as error:
                 _tell_loss(dump, error)
 
@@ -431,65 +425,6 @@ class _Queue:
         """Return what runs now; where a call has ended since the rows were taken, what ran then."""
         now = dump.now()
         return self._moments[0][1]() if self._moments else now
-
-
-def _hand_to(
-    dump: Dump,
-    groups: Sequence[Group | None],
-    which: npt.NDArray[np.int64],
-    moments: Sequence[Moment],
-    when: npt.NDArray[np.int64],
-    rows: Rows,
-    words: Words,
-) -> None:
-    """Find out what causes the executions, and look at their elements.
-
-    Args:
-        dump: The dump.
-        groups: Some groups.
-        which: Which of them each row is of.
-        moments: What ran when.
-        when: To which of these moments each row belongs.
-        rows: The rows.
-        words: What each execution has handed over.
-    """
-    numbers, which = np.unique(which, return_inverse=True)
-    own = [group for group in map(groups.__getitem__, numbers.tolist()) if group is not None]
-    serials, runs = np.unique(rows[:, SERIAL], return_inverse=True)
-    shape = len(moments), len(serials), len(own)
-    each = np.ravel_multi_index((when, runs, which), shape)
-    found, caused = np.unique(each, return_inverse=True)
-    ran = zip(*np.unravel_index(found, shape), strict=True)
-    causes = [
-        _cause(moments[number], int(serials[run]), own[which].plan) for number, run, which in ran
-    ]
-    taken = QueueRows(which, causes, caused, rows)
-    dump.rows_taken(own, taken.with_rows(_told_by_elements(own, taken, words)))
-    for group, executions in zip(own, np.bincount(which[taken.heads()]).tolist(), strict=True):
-        group.ran(executions)
-
-
-def _cause(moment: Moment, serial: int, plan: GroupPlan) -> Cause:
-    """Return what causes an execution of a group, given the number of the run if it is known."""
-    return moment.cause_by(serial) if serial else moment.cause_of(plan.graph_id, plan.caller)
-
-
-def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -> list[Told]:
-    """Return the rows of the executions of whose elements there is something to tell."""
-    told: list[Told] = []
-    heads = taken.heads()
-    which = np.where(words.sizes > 0, taken.which[heads], -1)
-    measured = np.array([cause.measured for cause in taken.causes])
-    for number in np.unique(which[which >= 0]).tolist():
-        group, places = groups[number], np.flatnonzero(which == number)
-        parts = np.arange(group.plan.rows_put(0))
-        rows = taken.rows[heads[places, None] + parts]
-        of_each = measured[taken.caused[heads[places]]]
-        found = group.guarded(group.told_by_elements, rows, words.of(places), of_each)
-        if found is None:
-            found = [(np.arange(len(rows)), np.array([without_details(some) for some in rows]))]
-        told += [(places[numbers], some) for numbers, some in found]
-    return told
 
 
 def _tell_loss_to_all(error: BaseException) -> None:
