@@ -37,7 +37,7 @@ class Place(Protocol):
         in_session: Whether that is the queue of a session.
         measured: What says in `graph` whether what runs is measured, once a group has asked.
         run_is_measured: Where a session runs the graph, 1.0 if the run is measured, else 0.0.
-        repeated: Whether the ops may run many times in a call.
+        repeated: Whether the ops may run many times in a call, and do not call Python for that.
         settles: Whether those ops may ask for what is settled (see `settled`): they may have a
             state for TensorFlow, and all tensors are on the CPU.
         counts_ops: Whether Python is to look at a few tensors, as each op costs more, or as it
@@ -161,7 +161,9 @@ class AddedGraph:
         # In a session what runs once costs less by Python; what datasets run ahead is of no run.
         self.drained = not usage.in_session or (usage.in_loop and not usage.stateless)
         self.in_session = usage.in_session
-        self.repeated = (usage.in_loop or usage.stateless) and not usage.device
+        # A session goes through all ops of a branch that is not taken: Python costs less there.
+        is_elsewhere = usage.device or usage.in_session
+        self.repeated = (usage.in_loop or usage.stateless) and not is_elsewhere
         is_plain = not (usage.stateless or usage.device or usage.in_session)
         self.settles = is_plain and not devices.has_accelerator()
         # The sets of a session do not know the executions of a dataset's functions; Python does.

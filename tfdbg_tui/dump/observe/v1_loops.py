@@ -114,8 +114,9 @@ class InV1Loop:
         serial: What stands for it in `graph`.
     """
 
-    drained = in_session = repeated = True
+    drained = in_session = True
     measured = run_is_measured = None
+    repeated = False
     settles = False
     counts_ops = False
 
