@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _RECORD_BYTES = 150
 _PART_BYTES = 1 << 22
 _FEW_ROWS = 1 << 12
-"""More are encoded by themselves: they take no more time so."""
+"""A batch of more rows is encoded by itself, as that takes no longer."""
 _MEASURED_BYTES = 1 << 20
 """About so much is put together at once, so that it stays in the CPU's cache."""
 
@@ -123,7 +123,7 @@ def _together(few: Sequence[Executions], repeats: Repeats) -> Iterator[RowsBatch
     )
     extremes = {key: found for some in few for key, found in some.extremes.items()}
     for part in parts(taken, groups):
-        yield RowsBatch(part, groups, extremes, repeats=repeats)
+        yield RowsBatch(Executions(part, groups, extremes), repeats)
 
 
 class RowsBatch:
@@ -133,31 +133,20 @@ class RowsBatch:
     those of a group that were measured.
 
     Args:
-        taken: See `Executions`.
-        groups: See `Executions`.
-        extremes: See `Executions`.
-        repeats: Which executions may be written as repetitions of others.
+        executions: The executions.
+        repeats: Which of them may be written as repetitions of others.
 
     Attributes:
-        executions: What it was made of.
+        executions: As above.
     """
 
-    def __init__(
-        self,
-        taken: QueueRows,
-        groups: Sequence[GroupRecords],
-        extremes: Mapping[int, npt.NDArray[np.float64]],
-        *,
-        repeats: Repeats,
-    ) -> None:
+    def __init__(self, executions: Executions, repeats: Repeats) -> None:
+        self.executions = executions
         self._repeats = repeats
-        self._taken = taken
-        self._extremes = extremes
-        self._groups = groups
-        self._heads = taken.heads()
-        self._which = taken.which[self._heads]
-        self.executions = Executions(taken, groups, extremes)
-        self._sizes = [len(group.plan.rows) for group in groups]
+        self._taken, self._groups, self._extremes = executions
+        self._heads = self._taken.heads()
+        self._which = self._taken.which[self._heads]
+        self._sizes = [len(group.plan.rows) for group in self._groups]
         self.count = int(np.array(self._sizes)[self._which].sum())
 
     @property

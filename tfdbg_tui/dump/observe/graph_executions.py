@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import batches
-from tfdbg_tui.dump.encode.batches import RowsBatch
+from tfdbg_tui.dump.encode.batches import Executions, RowsBatch
 from tfdbg_tui.dump.encode.queue_rows import COUNTED, FIRST_SETTLED, KEY, QueueRows
 from tfdbg_tui.dump.encode.records import Batch
 from tfdbg_tui.dump.errors import bad_tensor_message
@@ -126,7 +126,7 @@ class GraphExecutions:
         try:
             repeats = self._recorder.repeats
             for part in batches.parts(taken, records):
-                self._recorder.traces(RowsBatch(part, records, extremes, repeats=repeats))
+                self._recorder.traces(RowsBatch(Executions(part, records, extremes), repeats))
         except Exception as error:  # What comes after in the queue may be bad.
             self._recorder.lose(omissions.SKIPPED, "graph executions", error)
             if is_interrupt(error):

@@ -38,7 +38,6 @@ from tfdbg_tui.dump.tensorflow import (
     session_hooks,
     session_stages,
 )
-from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 from tfdbg_tui.wire.events import SESSION_RUN
 
 if TYPE_CHECKING:
@@ -204,7 +203,7 @@ class SessionPlans:
             known[session] = measured
             return plan.switches[measured]
 
-    def stage(self, session: Any, plan: Plan) -> SessionStage | None:
+    def stage(self, session: Any, plan: Plan) -> session_stages.SessionStage | None:
         """Return what the loops of a session put rows into.
 
         Args:
@@ -221,7 +220,7 @@ class SessionPlans:
             if session not in know_rows:
                 session_stages.extend(session)
                 know_rows.add(session)
-        return SessionStage(session, plan.rows)
+        return session_stages.SessionStage(session, plan.rows)
 
     def plan_again(self, session: Any, wanted: Wanted, error: BaseException) -> Plan | None:
         """Return what records what a run had computed when an op raised, by computing it again.
