@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.observe import coverage, magnitudes
-from tfdbg_tui.dump.observe.compiled_counts import CompiledCounts, alike
+from tfdbg_tui.dump.observe.compiled_counts import CompiledCounts
 from tfdbg_tui.dump.tensorflow import graph_ops, own
 from tfdbg_tui.wire.modes import BAD_COLUMNS
 
@@ -56,25 +56,20 @@ class CompiledBuffer:
             graph.name_scope(own.SCOPE),
         ):
             counted = _counted(items, group.plan)
-            self._rows = len(counted)
             tensors = [_of_sure_shape(item, place.tensor(item.tensor)) for item in counted]
-            kinds = alike(tensors)
-            self._order = np.argsort(np.concatenate(kinds))
-            counts = CompiledCounts(group.plan.mode, measured=group.plan.measured)
-            rows = [tf.reshape(counts.of([tensors[i] for i in some]), [-1]) for some in kinds]
+            plan = group.plan
+            self._counts = CompiledCounts(tensors, plan.mode, measured=plan.measured)
             number = tf.constant(0, tf.int64)
             if iteration is not None:
                 number = tf.cast(place.tensor(iteration), tf.int64)
-            counted_rows = tf.concat(rows, axis=0)
-            values = tf.concat([tf.reshape(number + 1, [1]), counted_rows], axis=0)
+            values = tf.concat([tf.reshape(number + 1, [1]), self._counts.values], axis=0)
             with tf.init_scope(), own.work():
                 # Kept: where nothing else refers to the memory of a variable, XLA takes it over for
                 # the update, and TensorFlow frees it once more if the function then fails.
                 self._zeros = tf.zeros([self._runs + 2, int(values.shape[0])], tf.int64)
                 # Not `tf.Variable`: functions forbid that one after their first trace.
                 self._variable = graph_ops.ResourceVariable(self._zeros, trainable=False)
-            bad = counts.number_of_bad(tf.reshape(counted_rows, [self._rows, -1]))
-            self.op = self._add_update(values, number, bad)
+            self.op = self._add_update(values, number, self._counts.number_of_bad)
 
     def _add_update(self, values: Any, number: Any, bad: Any) -> Any:
         """Add the op that keeps the values of a run, if no bad ones before it have to be kept.
@@ -118,7 +113,7 @@ class CompiledBuffer:
         ordered = written[np.argsort(written[:, 0])]
         are_due = magnitudes.are_measured(ordered[:, 0] - 1, np.full(len(ordered), measured))
         return [
-            self.group.compiled_values(run[1:].reshape(self._rows, -1)[self._order], is_due)
+            self.group.compiled_values(self._counts.rows(run[1:]), is_due)
             | ({"iteration": [run[:1] - 1]} if self._runs > 1 else {})
             for run, is_due in zip(ordered, are_due, strict=True)
         ]

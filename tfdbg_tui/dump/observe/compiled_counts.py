@@ -1,222 +1,286 @@
 """What is counted of the tensors of a function that XLA compiles, by ops that XLA can compile.
 
-Counting NaN, -∞ and +∞ exactly costs one reduction: each element becomes a small integer with one
-field of ten bits a kind, whose sums over a row of less than 1024 elements cannot overflow.
+Counting NaN, -∞ and +∞ exactly and finding the smallest and the largest finite element takes one
+reduction.  It looks at the bits of a number as an integer that has the order of the numbers, as
+CPUs compare many of these at once, where `IsNan` and `IsFinite` take ten times as long.
 
-Where the smallest and the largest finite element are found as well, the same reduction does so: of
-the bits as integers that have the order of the numbers, as CPUs compare many of them at once.
-
-To make and to compile each op takes time, and a training step has a thousand tensors, so tensors of
-one shape share the ops that count, all of them where the tensors are small, and all ops share their
-constants.  `IsNan` and `IsFinite` take XLA ten times as long as comparisons do.
+To make and to compile each op takes time, and a training step has a thousand tensors.  So XLA gets
+the ops in its own language, small tensors of one shape are the rows of one matrix, and tensors of
+one shape that were made one after the other are counted in one loop, which computes one of them
+from another, too.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
-from tfdbg_tui.dump.tensorflow import reductions, tensor_ops
+from tfdbg_tui.dump.tensorflow import tensor_ops
+from tfdbg_tui.dump.tensorflow.stablehlo import Module, Reduced, Value
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-_FIELD_BITS = 10
-_FIELD = (1 << _FIELD_BITS) - 1
+    import numpy.typing as npt
+
 _SMALL = 4096
 """Elements of a tensor that is cheaper to copy than to count on its own."""
+_IN_ONE_LOOP = 4
+"""Of more tensors, CPUs have no registers for what is counted."""
+
+_Place = tuple[int, str]
+"""A tensor and a column."""
+
+_BAD = ("minus", "plus", "nan")
+_SIGNS = ("negative", "zero")
+_ENDS = {"low": "minimum", "high": "maximum"}
+"""What is found of the keys of finite elements, and by which op."""
 
 
-class _KeyType(NamedTuple):
-    """The integers that have the order of a floating type.
+class _Float(NamedTuple):
+    """How the bits of a floating type are looked at.
 
     Attributes:
-        integer: Type of the integers.
-        infinity: That of +∞; that of -∞ is its complement.
+        integer: The type of integers with as many bits.
+        highest: The last of these.
+        infinity: That of +∞.
     """
 
-    integer: Any
+    integer: str
+    highest: int
     infinity: int
 
 
-_KEY_TYPES = {
-    tf.float32: _KeyType(tf.int32, 0x7F800000),
-    tf.float64: _KeyType(tf.int64, 0x7FF0000000000000),
+_FLOATS = {
+    "f32": _Float("i32", (1 << 31) - 1, 0x7F800000),
+    "f64": _Float("i64", (1 << 63) - 1, 0x7FF0000000000000),
 }
 
 
-def alike(tensors: Sequence[Any]) -> list[list[int]]:
-    """Return the indices of the tensors in groups of one type and known shape."""
-    groups: dict[Any, list[int]] = {}
-    for i, tensor in enumerate(tensors):
-        known = tensor.shape.is_fully_defined()
-        key = (tensor.dtype.base_dtype, tuple(tensor.shape)) if known else i
-        groups.setdefault(key, []).append(i)
-    return list(groups.values())
+class _Block(NamedTuple):
+    """Tensors of one shape and type.
+
+    Attributes:
+        tensors: Which.
+        elements: Their elements, ``[tensors, ...]``.
+        shape: The shape of that, where it is not known while tracing: then XLA may know no more
+            than limits.
+        columns: What is counted of each.
+    """
+
+    tensors: Sequence[int]
+    elements: Value
+    shape: Value | None
+    columns: tuple[str, ...]
 
 
 class CompiledCounts:
-    """Adds the ops that count to the current graph.
+    """Adds the ops that count some tensors to the current graph.
 
     Args:
+        tensors: The tensors.
         mode: Says what is counted.
         measured: Whether the smallest and largest finite elements are found too.
+
+    Attributes:
+        values: All that is counted, an int64 vector.
+        number_of_bad: How many elements are NaN or ∞; None where that is not counted.
     """
 
-    def __init__(self, mode: TensorDebugMode, *, measured: bool = False) -> None:
-        self._mode = mode
-        self._measured = measured
-        self._constants: dict[tuple[Any, Any], Any] = {}
+    def __init__(self, tensors: Sequence[Any], mode: TensorDebugMode, *, measured: bool) -> None:
+        self.number_of_bad: Any = None
+        if mode is TensorDebugMode.NO_TENSOR:
+            self._places = np.zeros((len(tensors), 0), np.intp)
+            self.values = tf.zeros([0], tf.int64)
+        elif mode is TensorDebugMode.SHAPE:
+            self._places = np.arange(8 * len(tensors)).reshape(-1, 8)
+            self.values = tf.concat([_shape(tensor) for tensor in tensors], axis=0)
+        else:
+            is_full = mode is TensorDebugMode.FULL_HEALTH
+            known = ("rank", "size") if is_full else ("size",)
+            counted = _BAD + (_SIGNS if is_full else ()) + (tuple(_ENDS) if measured else ())
+            places = self._count(tensors, known, counted)
+            wanted = itertools.product(range(len(tensors)), known + counted)
+            found = np.array([places.get(place, -1) for place in wanted])
+            self._places = found.reshape(len(tensors), -1)
 
-    def of(self, tensors: list[Any]) -> Any:
-        """Return what is counted of tensors that are alike, as int64 ``[tensors, columns]``.
+    def rows(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return what was counted of each tensor, as int64 ``[tensors, columns]``.
 
         Columns: nothing in NO_TENSOR; rank, size and six dimensions in SHAPE; size, -∞, +∞, NaN in
         the health modes; in FULL_HEALTH rank before, and negative and zero after these.  Last, if
         measured, two that `summaries.numbers_of_keys` makes the smallest and largest element of.
-        """
-        if self._mode is TensorDebugMode.NO_TENSOR:
-            return tf.zeros([len(tensors), 0], tf.int64)
-        if self._mode is TensorDebugMode.SHAPE:
-            return tf.tile(self._shape_row(tensors[0]), [len(tensors), 1])
-        return self._health(tensors)
-
-    def number_of_bad(self, rows: Any) -> Any:
-        """Return how many elements are NaN or ∞, of all tensors; None where that is not counted.
 
         Args:
-            rows: What `of` has returned, of one tensor or more.
+            values: What `values` was in a run.
         """
-        if self._mode in (TensorDebugMode.NO_TENSOR, TensorDebugMode.SHAPE):
-            return None
-        start = 2 if self._mode is TensorDebugMode.FULL_HEALTH else 1
-        return tf.reduce_sum(rows[:, start : start + 3])
+        return values[self._places]
 
-    def _shape_row(self, tensor: Any) -> Any:
-        shape = tf.shape(tensor, tf.int64)[-6:]
-        padded = tf.concat([shape, tf.zeros([6], tf.int64)], axis=0)[:6]
-        rank, size = tf.cast(tf.rank(tensor), tf.int64), tf.size(tensor, tf.int64)
-        return tf.reshape(tf.concat([[rank, size], padded], axis=0), [1, 8])
+    def _count(
+        self, tensors: Sequence[Any], known: Sequence[str], counted: tuple[str, ...]
+    ) -> Mapping[_Place, int]:
+        """Set the attributes; return where each tensor and column is among the values.
 
-    def _health(self, tensors: list[Any]) -> Any:
-        first, number = tensors[0], len(tensors)
-        small = first.shape.is_fully_defined() and first.shape.num_elements() <= _SMALL
-        blocks = [tf.stack(tensors)] if small else tensors
-        blocks = [tensor_ops.as_real(block) for block in blocks]
-        rows = self._constant((-1, _row_width(first.shape)), tf.int32)
-        axis = self._constant(1, tf.int32)
+        Args:
+            tensors: The tensors.
+            known: What is known when XLA compiles.
+            counted: What is counted.
+        """
+        module = Module()
+        bad, others = _Results(module), _Results(module)
+        for blocks in _in_one_loop(list(_blocks(module, tensors, counted))):
+            for block, found in zip(blocks, _counted(module, blocks), strict=True):
+                bad.add(block, found, _BAD)
+                others.add(block, found, counted[len(_BAD) :])
+        results = [some for some in (bad, others) if some.places]
+        vectors = module.call([some.vector() for some in results])
+        self.number_of_bad = tf.reduce_sum(vectors[0])
+        sizes_and_ranks = [_known(tensors, column) for column in known]
+        # Where a tensor has no such column, it gets the last one.
+        nothing = tf.constant([summaries.NO_KEY], tf.int64)
+        self.values = tf.concat([*vectors, *sizes_and_ranks, nothing], axis=0)
+        places = [place for some in results for place in some.places]
+        places += [(number, column) for column in known for number in range(len(tensors))]
+        return {place: index for index, place in enumerate(places)}
 
-        def sums(codes: list[Any], fields: int) -> Any:
-            reshaped = [tf.raw_ops.Reshape(tensor=code, shape=rows) for code in codes]
-            sums = [tf.raw_ops.Sum(input=rows, axis=axis) for rows in reshaped]
-            return self._sum_fields(_together(sums, number), fields)
 
-        columns = [tf.fill([number, 1], tf.size(first, tf.int64))]
-        if self._measured and not first.dtype.is_complex:
-            parts = [self._counted_and_ordered(block, rows) for block in blocks]
-            codes, *ends = (_together(some, number) for some in zip(*parts, strict=True))
-            keys = [
-                reduce(input=end, axis=self._constant(2, tf.int32))
-                for end, reduce in zip(ends, (tf.raw_ops.Min, tf.raw_ops.Max), strict=True)
-            ]
-            columns.append(self._sum_fields(tf.cast(codes, tf.int32), 3))
+class _Results:
+    """What is found by many reductions, which becomes one vector.
+
+    Args:
+        module: Takes the ops.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._vectors: dict[str, list[Value]] = {}
+        self._places: dict[str, list[_Place]] = {}
+
+    def add(self, block: _Block, vectors: Mapping[str, Value], columns: Sequence[str]) -> None:
+        """Take some columns of what was found of a block."""
+        for column in filter(vectors.__contains__, columns):
+            vector = vectors[column]
+            self._vectors.setdefault(vector.element, []).append(vector)
+            places = self._places.setdefault(vector.element, [])
+            places += [(number, column) for number in block.tensors]
+
+    def vector(self) -> Value:
+        """Return all, as int64."""
+        module = self._module
+        joined = [module.concatenate(vectors) for vectors in self._vectors.values()]
+        # XLA would join all of them once more for each use.
+        kept = [module.op("optimization_barrier", vector) for vector in joined]
+        return module.concatenate([module.convert(vector, "i64") for vector in kept])
+
+    @property
+    def places(self) -> list[_Place]:
+        """Which tensor and column each element of the vector is of."""
+        return list(itertools.chain(*self._places.values()))
+
+
+def _blocks(module: Module, tensors: Sequence[Any], columns: tuple[str, ...]) -> Iterator[_Block]:
+    """Yield the tensors, small ones that are alike together."""
+    small: dict[Any, list[int]] = {}
+    large: list[list[int]] = []
+    for number, tensor in enumerate(tensors):
+        shape = tensor.shape
+        if shape.is_fully_defined() and shape.num_elements() <= _SMALL:
+            small.setdefault((tensor.dtype.base_dtype, tuple(shape)), []).append(number)
         else:
-            # Complex numbers have no order.
-            keys = [tf.fill([number, 1], self._constant(summaries.NO_KEY, tf.int64))] * 2
-            columns.append(sums(list(map(self._bad_code, blocks)), 3))
-        if self._mode is TensorDebugMode.FULL_HEALTH:
-            columns.insert(0, tf.fill([number, 1], tf.cast(tf.rank(first), tf.int64)))
-            columns.append(sums(list(map(self._sign_code, blocks)), 2))
-        if self._measured:
-            columns += [tf.cast(key, tf.int64) for key in keys]
-        return tf.concat(columns, axis=1)
-
-    def _counted_and_ordered(self, real: Any, rows: Any) -> Any:
-        """Return sums of `_bad_code`, and the smallest and largest keys, of rows of elements.
-
-        Args:
-            real: The elements.
-            rows: The shape that makes rows of them.
-        """
-        integer, infinity = _KEY_TYPES[real.dtype]
-        dtype = integer.as_numpy_dtype
-
-        def constant(value: int) -> Any:
-            return self._constant(int(dtype(value)), integer)
-
-        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
-        bits = tf.raw_ops.Bitcast(input=real, type=integer)
-        bits = tf.raw_ops.Reshape(tensor=bits, shape=rows)
-        magnitude = tf.bitwise.bitwise_and(bits, constant(highest))
-        # The larger a negative number, the smaller its magnitude.
-        key = tf.where(tf.less(bits, constant(0)), tf.bitwise.invert(magnitude), magnitude)
-        is_finite = tf.less(magnitude, constant(infinity))
-        code = tf.where(tf.equal(key, constant(~infinity)), self._field(0, integer), constant(0))
-        code = tf.where(tf.equal(key, constant(infinity)), self._field(1, integer), code)
-        code = tf.where(tf.greater(magnitude, constant(infinity)), self._field(2, integer), code)
-        low = tf.where(is_finite, key, constant(highest))
-        high = tf.where(is_finite, key, constant(lowest))
-        starts = [constant(0), constant(highest), constant(lowest)]
-        return reductions.sum_and_ends([code, low, high], starts)
-
-    def _bad_code(self, real: Any) -> Any:
-        minus, plus = (self._constant(value, real.dtype) for value in (-np.inf, np.inf))
-        code = tf.where(tf.equal(real, minus), self._field(0), self._field(None))
-        code = tf.where(tf.equal(real, plus), self._field(1), code)
-        return tf.where(tf.not_equal(real, real), self._field(2), code)
-
-    def _sign_code(self, real: Any) -> Any:
-        zero = self._constant(0.0, real.dtype)
-        sign = tf.where(tf.equal(real, zero), self._field(1), self._field(None))
-        sign = tf.where(real < zero, self._field(0), sign)
-        minus, plus = (self._constant(value, real.dtype) for value in (-np.inf, np.inf))
-        return tf.where((minus < real) & (real < plus), sign, self._field(None))
-
-    def _sum_fields(self, sums: Any, fields: int) -> Any:
-        """Return the totals of the fields.
-
-        Args:
-            sums: Int32 ``[tensors, 1, rows]``.
-            fields: How many there are in each number.
-
-        Returns:
-            Int64 ``[tensors, fields]``.
-        """
-        shifts = self._constant(tuple((_FIELD_BITS * i,) for i in range(fields)), tf.int32)
-        shifted = tf.bitwise.right_shift(sums, shifts)
-        split = tf.bitwise.bitwise_and(shifted, self._constant(_FIELD, tf.int32))
-        total = tf.raw_ops.Sum(input=split, axis=self._constant(2, tf.int32))
-        return tf.cast(total, tf.int64)
-
-    def _field(self, index: int | None, dtype: Any = tf.int32) -> Any:
-        return self._constant(0 if index is None else 1 << _FIELD_BITS * index, dtype)
-
-    def _constant(self, value: Any, dtype: Any) -> Any:
-        key = value, dtype
-        if key not in self._constants:
-            self._constants[key] = tf.constant(value, dtype)
-        return self._constants[key]
+            large.append([number])
+    for numbers in (*small.values(), *large):
+        some = [tensors[number] for number in numbers]
+        # Whatever else changes the shape keeps loops from being vectorized.
+        has_rank = some[0].shape.rank is not None
+        tensor = tensor_ops.as_real(tf.stack(some) if has_rank else tf.reshape(some[0], [1, -1]))
+        is_known = tensor.shape.is_fully_defined()
+        shape = None if is_known else module.argument(tf.shape(tensor))
+        # Complex numbers have no order.
+        is_complex = some[0].dtype.is_complex
+        its_columns = tuple(c for c in columns if not (is_complex and c in _ENDS))
+        yield _Block(numbers, module.argument(tensor), shape, its_columns)
 
 
-def _together(parts: Sequence[Any], number: int) -> Any:
-    """Return rows of all tensors as ``[tensors, 1, rows of each]``."""
-    return tf.reshape(tf.concat(parts, axis=0), [number, 1, -1])
+def _in_one_loop(blocks: Sequence[_Block]) -> Iterator[list[_Block]]:
+    """Yield the blocks, some of one shape together that come one after the other."""
+
+    def kind(block: _Block) -> object:
+        # What is not known while tracing may be two numbers.
+        is_known = block.shape is None
+        return (block.elements.type, block.columns) if is_known else block.elements.name
+
+    for _, alike in itertools.groupby(blocks, kind):
+        some = list(alike)
+        for start in range(0, len(some), _IN_ONE_LOOP):
+            yield some[start : start + _IN_ONE_LOOP]
 
 
-def _row_width(shape: Any) -> int:
-    """Return a number of elements, at most `_FIELD`, that divides the size of every such tensor."""
-    if shape.rank is None:
-        return 1
-    width = 1
-    for dimension in reversed(shape.as_list()):
-        if not dimension:
-            break
-        limit = _FIELD // width
-        width *= max(n for n in range(1, min(limit, dimension) + 1) if dimension % n == 0)
-        if dimension > limit:
-            break
-    return width
+def _counted(module: Module, blocks: Sequence[_Block]) -> list[dict[str, Value]]:
+    """Return what is counted of each block, all of one shape, as vectors by column."""
+    reduced = [one for block in blocks for one in _to_be_reduced(module, block)]
+    found = iter(module.reduce(reduced))
+    return [{column: next(found) for column in block.columns} for block in blocks]
+
+
+def _to_be_reduced(module: Module, block: _Block) -> Iterator[Reduced]:
+    """Yield what is to be reduced for each column of a block."""
+    numbers = block.elements
+    integer, highest, infinity = _FLOATS[numbers.element]
+
+    def constant(number: int) -> Value:
+        return module.constant(number, numbers, integer)
+
+    bits = module.op("bitcast_convert", numbers, element=integer)
+    is_inside = module.is_inside(bits, block.shape) if block.shape is not None else None
+    if is_inside is not None:
+        bits = module.op("select", is_inside, bits, constant(-1))  # One that is NaN.
+    magnitude = module.op("and", bits, constant(highest))
+    # The larger a negative number, the smaller its magnitude.
+    below = module.op("not", magnitude)
+    key = module.op("select", module.compare(bits, "LT", constant(0)), below, magnitude)
+    is_finite = module.compare(magnitude, "LT", constant(infinity))
+    is_nan = module.compare(magnitude, "GT", constant(infinity))
+    is_it = {
+        "minus": lambda: module.compare(key, "EQ", constant(~infinity)),
+        "plus": lambda: module.compare(key, "EQ", constant(infinity)),
+        "nan": lambda: module.op("and", is_nan, is_inside) if is_inside is not None else is_nan,
+        # The key of -0 is -1.
+        "negative": lambda: module.op("and", module.compare(key, "LT", constant(-1)), is_finite),
+        "zero": lambda: module.compare(magnitude, "EQ", constant(0)),
+    }
+    # A sum of 32 bits is not enough for what has more elements.
+    is_huge = math.prod(size or 1 for size in numbers.shape) >> 31
+    for column in block.columns:
+        if column in _ENDS:
+            start = highest if column == "low" else ~highest
+            ends = module.op("select", is_finite, key, constant(start))
+            yield Reduced(ends, _ENDS[column], start)
+        else:
+            element = "i64" if is_huge else integer
+            yield Reduced(module.op("convert", is_it[column](), element=element), "add", 0)
+
+
+def _shape(tensor: Any) -> Any:
+    """Return rank, size, and six dimensions of a tensor."""
+    shape = tf.shape(tensor, tf.int64)[-6:]
+    padded = tf.concat([shape, tf.zeros([6], tf.int64)], axis=0)[:6]
+    rank, size = tf.cast(tf.rank(tensor), tf.int64), tf.size(tensor, tf.int64)
+    return tf.concat([[rank, size], padded], axis=0)
+
+
+def _known(tensors: Sequence[Any], column: str) -> Any:
+    """Return the sizes or ranks of some tensors, as int64."""
+
+    def of(tensor: Any) -> Any:
+        shape = tensor.shape
+        if column == "size":
+            return shape.num_elements() if shape.is_fully_defined() else tf.size(tensor, tf.int64)
+        return shape.rank if shape.rank is not None else tf.cast(tf.rank(tensor), tf.int64)
+
+    return tf.convert_to_tensor([of(tensor) for tensor in tensors], tf.int64)
