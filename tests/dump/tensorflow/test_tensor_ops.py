@@ -28,7 +28,8 @@ from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
 from tfdbg_tui.dump.observe import compiled  # noqa: E402
-from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops  # noqa: E402
+from tfdbg_tui.dump.tensorflow import device_looks, devices, own, resources  # noqa: E402
+from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
@@ -195,13 +196,25 @@ def test_every_op_compiles_for_gpus(
 
 @needs_registry
 @pytest.mark.parametrize("dtype", programs.FLOATS, ids=lambda dtype: dtype.name)
-def test_eager_tensors_have_kernels_for_gpus(dtype: Any) -> None:
-    with tf.Graph().as_default() as graph:
-        tensor_ops.summary(tf.compat.v1.placeholder(dtype), TensorDebugMode.FULL_HEALTH)
-    for op in graph.get_operations():
-        kernel = kernel_for(op.type, attributes(op))
-        assert kernel is not None, f"no kernel for {op.type} {attributes(op)}"
-        assert not read_on_host(op, kernel), f"{op.type} reads in host memory"
+def test_eager_tensors_have_kernels_for_gpus(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, dict[str, set[int]]]] = []
+
+    def noting(op_type: str, inputs: Any, attrs: Any, **options: Any) -> Any:
+        ran.append(
+            (op_type, {n: {value} for n, value in zip(attrs[::2], attrs[1::2], strict=True)})
+        )
+        return resources.run_op(op_type, inputs, attrs, **options)
+
+    monkeypatch.setattr(device_looks, "run_op", noting)
+    looks = DeviceLooks()
+    tensor = tf.cast(tf.ones([2, 3]), dtype)
+    looks.any_bad([tensor, tensor])
+    looks.summary(tensor, TensorDebugMode.FULL_HEALTH)
+    if not dtype.is_complex:
+        looks.extremes(tensor)
+    assert len(ran) > 3
+    for op_type, types in ran:
+        assert kernel_for(op_type, types), f"no kernel for {op_type} {types}"
 
 
 @pytest.mark.parametrize("health_mode", programs.HEALTH_MODES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump.encode import summaries, traces
 from tfdbg_tui.dump.encode.executions import EagerValues
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
-from tfdbg_tui.dump.tensorflow import devices, executors, op_types, own, tensor_ops
+from tfdbg_tui.dump.tensorflow import devices, executors, op_types
 from tfdbg_tui.dump.tensorflow.eager_tensor import (
     datatype_enum,
     elements,
@@ -60,7 +60,7 @@ class EagerTensors:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._novelty = summaries.Novelty()
-        self._unread = UnreadOutputs()
+        self._unread = UnreadOutputs(options.mode)
         self._mode = options.mode
         self._watches_health = options.watches_health
         self._filtered = options.op_regex is not None or options.tensor_dtypes is not None
@@ -110,14 +110,15 @@ class EagerTensors:
             healthy = self._measured(op_type, outputs[0])
             if healthy is not None:
                 return healthy
-        looks = []
-        for tensor in outputs:
-            look = self._look(op_type, tensor)
-            if look is None:
-                return self._counted_elsewhere(
-                    op_type, inputs, outputs, location, measured=measured
-                )
-            looks.append(look)
+        found = [self._look(op_type, tensor) for tensor in outputs]
+        looks = [look for look in found if look is not None]
+        if len(looks) < len(found):
+            unread = UnreadValues(
+                *(self._unread, self._read, op_type, inputs, outputs, location, found),
+                measured=measured,
+            )
+            self._unread.add(unread)
+            return unread
         if len(looks) == 1 and looks[0].bad_slot is None and not measured:
             return looks[0]
         if op_type in FIRST_SCRATCH:
@@ -211,7 +212,7 @@ class EagerTensors:
         found = summaries.finite_extremes(array)
         if found is None:
             return None
-        look = self._healthy.get(array.size) or self._seen_often(self._healthy, 0, array.size)
+        look = self._healthy_of(array.size)
         low, high = found
         details = _EXTREMES_OF_ONE.pack(_MINIMUM_HEAD, low, _MAXIMUM_HEAD, high)
         return EagerValues(look.mode, look.protos, details)
@@ -235,7 +236,7 @@ class EagerTensors:
             return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
         size = array.size
         if summaries.all_finite(array):
-            return self._healthy.get(size) or self._seen_often(self._healthy, 0, size)
+            return self._healthy_of(size)
         if summaries.all_nan(array):
             return self._all_nan.get(size) or self._seen_often(self._all_nan, size, size)
         return self._seen_counts(summaries.count_bad(array))
@@ -261,49 +262,50 @@ class EagerTensors:
     def _on_accelerator(self, tensor: Any, number: int) -> bool:
         return "CPU" not in tensor.device and number not in summaries.UNKNOWN_TO_OPS
 
-    def _counted_elsewhere(
-        self,
-        op_type: str,
-        inputs: Sequence[Any],
-        outputs: Sequence[Any],
-        location: bytes,
-        *,
-        measured: bool,
-    ) -> UnreadValues:
-        """Let accelerators count the outputs that are in their memory, and find their extremes."""
-        looks = [self._look(op_type, tensor) for tensor in outputs]
-        tensors = [t for t, look in zip(outputs, looks, strict=True) if look is None]
+    def _read(
+        self, values: UnreadValues, vectors: Sequence[Any] | None, ends: Sequence[Any]
+    ) -> EagerValues:
+        """Return what is recorded of outputs that were left in an accelerator's memory.
 
-        def finish(vectors: Sequence[Any]) -> EagerValues:
-            found = map(self._look_at_vector, vectors, tensors)
-            known = [next(found) if look is None else look for look in looks]
-            if op_type in FIRST_SCRATCH:
-                known = self._without_scratch(op_type, known)
-            told = self._told(op_type, inputs, outputs, location, known)
-            if not measured or self._has_extremes(told):
-                return told
-            ends = iter(vectors[len(tensors) :])
-            pairs = [
-                _extremes(tensor, look)
-                if look is not None or tensor.dtype.is_complex
-                else _pair(next(ends))
-                for tensor, look in zip(outputs, looks, strict=True)
-            ]
-            of_numbers = [
-                _NO_EXTREMES if look.protos == _NO_PROTO else pair
-                for pair, look in zip(pairs, known, strict=True)
-            ]
-            return _with_extremes(told, of_numbers)
+        Args:
+            values: What is known of the execution.
+            vectors: The value vectors of those outputs; None where all are healthy.
+            ends: The extremes of those of which they are wanted.
+        """
+        looks, outputs = values.looks, values.outputs
+        found = iter(self._seen_there(vectors, values.tensors))
+        known = [next(found) if look is None else look for look in looks]
+        if values.op_type in FIRST_SCRATCH:
+            known = self._without_scratch(values.op_type, known)
+        told = self._told(values.op_type, values.inputs, outputs, values.location, known)
+        if not values.measured or self._has_extremes(told):
+            return told
+        there = map(_pair, ends)
+        pairs = [
+            _extremes(tensor, look) if look is not None or tensor.dtype.is_complex else next(there)
+            for tensor, look in zip(outputs, looks, strict=True)
+        ]
+        of_numbers = [
+            _NO_EXTREMES if look.protos == _NO_PROTO else pair
+            for pair, look in zip(pairs, known, strict=True)
+        ]
+        return _with_extremes(told, of_numbers)
 
-        # No tape of the program's records what is done here.
-        with own.work():
-            vectors = [tensor_ops.summary(tensor, self._mode) for tensor in tensors]
-            if measured:
-                ordered = (tensor for tensor in tensors if not tensor.dtype.is_complex)
-                vectors += map(tensor_ops.extremes, ordered)
-        values = UnreadValues(self._unread, vectors, finish, _num_bytes((*inputs, *outputs)))
-        self._unread.add(values)
-        return values
+    def _seen_there(
+        self, vectors: Sequence[Any] | None, tensors: Sequence[Any]
+    ) -> Sequence[EagerValues]:
+        """Return what `_look` does, from value vectors; None says that all tensors are healthy."""
+        if vectors is not None:
+            looks = [self._look_at_vector(v, t) for v, t in zip(vectors, tensors, strict=True)]
+        else:
+            looks = [self._healthy_of(num_elements(tensor)) for tensor in tensors]
+        self._note_bad(
+            tensors, looks
+        )  # Else they would be copied where they are inputs of bad ops.
+        return looks
+
+    def _healthy_of(self, size: int) -> EagerValues:
+        return self._healthy.get(size) or self._seen_often(self._healthy, 0, size)
 
     def _without_scratch(self, op_type: Any, looks: Sequence[EagerValues]) -> list[EagerValues]:
         """Return what was seen of outputs, without those that may hold no numbers.
@@ -380,10 +382,6 @@ class EagerTensors:
             found = watched and not summaries.all_finite(elements(tensor))
             self._are_bad[tensor_id(tensor)] = found
         return found
-
-
-def _num_bytes(tensors: Sequence[Any]) -> int:
-    return sum(int(num_elements(tensor)) * (tensor.dtype.size or 0) for tensor in tensors)
 
 
 def _extremes(tensor: Any, look: EagerValues | None) -> tuple[float, float]:

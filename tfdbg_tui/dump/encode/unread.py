@@ -1,25 +1,27 @@
-"""What an accelerator has counted of eager tensors, read many at a time.
+"""Eager tensors in the memory of an accelerator, looked at many at a time.
 
-Each read makes the program wait for the accelerator, so what it counted stays there until the
-writer thread encodes the executions, or until too much is kept for it: the inputs of each op, which
-are described where an output is bad.
+Each read makes the program wait for the accelerator, and each op takes Python as long as one of the
+program's, so tensors stay unread until the writer thread encodes the executions, or until too much
+is kept for it: the inputs of each op, too, which are described where an output is bad.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import tensorflow as tf
-
-from tfdbg_tui.dump.tensorflow import own
+from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks
+from tfdbg_tui.dump.tensorflow.eager_tensor import num_bytes, tensor_id
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfdbg_tui.dump.encode.executions import EagerValues
+
+    Finish = Callable[["UnreadValues", "Sequence[Any] | None", Sequence[Any]], EagerValues]
 
 MAX_KEPT_BYTES = 64 << 20
 """So many bytes of tensors are kept at most."""
@@ -30,29 +32,63 @@ MAX_KEPT = 1024
 class UnreadValues:
     """What is recorded of the outputs of one execution, once it is read.
 
+    A thousand may be there: it is one object, as Python's garbage collector goes through all.
+
     Args:
         reads: Those that are read together.
-        vectors: The value vectors, and those of extremes, where they were computed.
-        finish: Makes what is recorded of their elements; it holds the tensors of the op.
-        kept_bytes: The bytes of these.
+        finish: Makes what is recorded, given this one, the value vectors of the tensors that were
+            left where they are, or None where all are healthy, and the extremes that are wanted.
+        op_type: Type of the op.
+        inputs: Eager tensors.
+        outputs: Eager tensors.
+        location: The serialized CodeLocation.
+        looks: What is known of each output; None of one that was left in an accelerator's memory.
+        measured: Whether to record the extremes of healthy outputs too.
     """
 
-    __slots__ = ("_finish", "_known", "_reads", "kept_bytes", "vectors")
+    __slots__ = (
+        *("_finish", "_known", "_reads"),
+        *("inputs", "location", "looks", "measured", "op_type", "outputs"),
+    )
 
     nbytes = 0  # in the queue of the writer thread
 
     def __init__(
         self,
         reads: UnreadOutputs,
-        vectors: list[Any],
-        finish: Callable[[Sequence[Any]], EagerValues],
-        kept_bytes: int,
+        finish: Finish,
+        op_type: str,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        location: bytes,
+        looks: Sequence[EagerValues | None],
+        *,
+        measured: bool,
     ) -> None:
         self._reads = reads
-        self.vectors = vectors
-        self._finish: Callable[[Sequence[Any]], EagerValues] | None = finish
+        self._finish = finish
         self._known: EagerValues | None = None
-        self.kept_bytes = kept_bytes
+        self.op_type = op_type
+        self.inputs = inputs
+        self.outputs = outputs
+        self.location = location
+        self.looks = looks
+        self.measured = measured
+
+    @property
+    def tensors(self) -> list[Any]:
+        """The outputs that were left where they are."""
+        return [t for t, look in zip(self.outputs, self.looks, strict=True) if look is None]
+
+    @property
+    def ordered(self) -> list[Any]:
+        """Those of them of which the extremes are wanted: complex numbers have no order."""
+        return [t for t in self.tensors if not t.dtype.is_complex] if self.measured else []
+
+    @property
+    def kept_bytes(self) -> int:
+        """The bytes of all tensors of the op."""
+        return sum([num_bytes(tensor) for tensor in (*self.inputs, *self.outputs)])
 
     def read(self) -> EagerValues:
         """Return what is recorded, waiting for the accelerator if necessary."""
@@ -61,23 +97,27 @@ class UnreadValues:
         assert self._known is not None
         return self._known
 
-    def give(self, vectors: Sequence[Any]) -> None:
-        """Take the elements of the vectors, and let go of the tensors."""
-        assert self._finish is not None
-        self._known = self._finish(vectors)
-        self._finish = None
+    def give(self, vectors: Sequence[Any] | None, ends: Sequence[Any]) -> None:
+        """Take what was read, and let go of the tensors."""
+        self._known = self._finish(self, vectors, ends)
+        self.inputs = self.outputs = self.looks = ()
 
 
 class UnreadOutputs:
-    """The outputs of all executions that are not read yet."""
+    """The outputs of all executions that are not read yet.
 
-    def __init__(self) -> None:
+    Args:
+        mode: A mode that watches health.
+    """
+
+    def __init__(self, mode: TensorDebugMode) -> None:
+        self._mode = mode
         self._lock = threading.RLock()
         self._waiting: deque[UnreadValues] = deque()
         self._kept_bytes = 0
 
     def add(self, values: UnreadValues) -> None:
-        """Keep what was computed until it is read; reads all where that is too much."""
+        """Keep outputs until they are read; reads all where that is too much."""
         with self._lock:
             self._waiting.append(values)
             self._kept_bytes += values.kept_bytes
@@ -85,28 +125,41 @@ class UnreadOutputs:
                 self.read()
 
     def read(self) -> None:
-        """Read all, waiting once for each accelerator."""
+        """Read all: wait once for each accelerator, and once more where something is bad."""
         with self._lock:
             waiting = list(self._waiting)
             self._waiting.clear()
             self._kept_bytes = 0
-            arrays = iter(to_host([vector for values in waiting for vector in values.vectors]))
-            for values in waiting:
-                values.give([next(arrays) for _ in values.vectors])
+            looks = DeviceLooks()
+            ends = [looks.extremes(tensor) for values in waiting for tensor in values.ordered]
+            if self._mode is TensorDebugMode.FULL_HEALTH:
+                counted = waiting
+                arrays = looks.to_host([*ends, *self._summaries(looks, counted)])
+            else:
+                parts = chunks([tensor for values in waiting for tensor in values.tensors])
+                arrays = looks.to_host([*ends, *map(looks.any_bad, parts)])
+                bad = itertools.compress(parts, [is_bad for _, is_bad in arrays[len(ends) :]])
+                counted = _with_any(waiting, itertools.chain.from_iterable(bad))
+                arrays[len(ends) :] = looks.to_host(self._summaries(looks, counted))
+            _give(waiting, counted, iter(arrays))
+
+    def _summaries(self, looks: DeviceLooks, counted: Sequence[UnreadValues]) -> list[Any]:
+        return [
+            looks.summary(tensor, self._mode) for values in counted for tensor in values.tensors
+        ]
 
 
-def to_host(vectors: Sequence[Any]) -> list[Any]:
-    """Return the elements of some vectors of one type, copied together from each device."""
-    by_device: dict[str, list[int]] = {}
-    for number, vector in enumerate(vectors):
-        by_device.setdefault(vector.device, []).append(number)
-    found: list[Any] = [None] * len(vectors)
-    # No tape of the program's records what is done here.
-    with own.work():
-        for device, numbers in by_device.items():
-            with tf.device(device):
-                together = tf.concat([vectors[number] for number in numbers], 0)
-            ends = np.cumsum([vectors[number].shape[0] for number in numbers])
-            for number, array in zip(numbers, np.split(together.numpy(), ends[:-1]), strict=True):
-                found[number] = array
-    return found
+def _with_any(waiting: Sequence[UnreadValues], tensors: Iterable[Any]) -> list[UnreadValues]:
+    """Return the executions that have made one of some tensors."""
+    numbers = {tensor_id(tensor) for tensor in tensors}
+    return [v for v in waiting if any(tensor_id(tensor) in numbers for tensor in v.tensors)]
+
+
+def _give(
+    waiting: Sequence[UnreadValues], counted: Sequence[UnreadValues], arrays: Iterator[Any]
+) -> None:
+    """Give each execution what was read: the extremes of all come first."""
+    ends = [[next(arrays) for _ in values.ordered] for values in waiting]
+    vectors = {id(values): [next(arrays) for _ in values.tensors] for values in counted}
+    for values, own_ends in zip(waiting, ends, strict=True):
+        values.give(vectors.get(id(values)), own_ends)

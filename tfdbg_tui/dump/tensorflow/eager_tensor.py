@@ -45,6 +45,12 @@ def elements(tensor: Any) -> Any:
     return np.array(found, object) if isinstance(found, bytes) else found
 
 
+def num_bytes(tensor: Any) -> int:
+    """Return how much memory the elements of an eager tensor take."""
+    size: int = num_elements(tensor) * (tensor.dtype.size or 0)
+    return size
+
+
 class FetchedTensor:
     """An array that a session handed out.
 

@@ -204,8 +204,9 @@ def run_op(
     attrs: tuple[Any, ...],
     outputs: int = 1,
     where: Any = None,
+    device: str = "/device:CPU:0",
 ) -> Any:
-    """Run an eager op that no op callback sees; return its outputs.
+    """Run an eager op that no op callback and no tape sees; return its outputs.
 
     Args:
         op_type: Its type.
@@ -213,6 +214,7 @@ def run_op(
         attrs: Names and values of its attributes.
         outputs: How many outputs it has.
         where: The context of TensorFlow's to run it in; None for the current one.
+        device: Where to run it.
     """
     handle = _handle(where or context())
-    return TFE_Py_Execute(handle, "/device:CPU:0", op_type, inputs, attrs, outputs)
+    return TFE_Py_Execute(handle, device, op_type, inputs, attrs, outputs)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
-_INFINITE = float("inf")
 _WIDER = {
     24: tf.float32,  # float8_e5m2
     25: tf.float32,  # float8_e4m3fn
@@ -48,37 +47,6 @@ def shape(ops: OpMaker, tensor: Any) -> Any:
     """
     tensor = widened(ops, tensor)
     return ops.on(tensor.device).tensor("Shape", tensor, out_type=tf.int64)
-
-
-def summary(tensor: Any, mode: TensorDebugMode) -> Any:
-    """Return the value vector of any floating or complex tensor in a health mode, without its id.
-
-    Args:
-        tensor: The tensor.
-        mode: The mode.
-    """
-    with beside(tensor):
-        # There is no kernel of the summary op for others on GPUs.
-        real = tensor if tensor.dtype == tf.float16 else as_real(tensor)
-        return tf.raw_ops.DebugNumericSummaryV2(
-            input=real, tensor_id=-1, tensor_debug_mode=int(mode), output_dtype=tf.float64
-        )
-
-
-def extremes(tensor: Any) -> Any:
-    """Return ``[smallest, largest]`` finite element of a floating tensor, in float64.
-
-    Where there is none, they are infinite.
-    """
-    with beside(tensor):
-        wide = as_real(tensor)
-        is_finite = tf.raw_ops.IsFinite(x=wide)
-        axes = list(range(wide.shape.rank))
-        found = [
-            end(input=tf.raw_ops.SelectV2(condition=is_finite, t=wide, e=none), axis=axes)
-            for end, none in ((tf.raw_ops.Min, _INFINITE), (tf.raw_ops.Max, -_INFINITE))
-        ]
-        return tf.cast(tf.raw_ops.Pack(values=found), tf.float64)
 
 
 def dereferenced(tensor: Any) -> Any:
