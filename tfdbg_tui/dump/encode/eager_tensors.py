@@ -299,9 +299,7 @@ class EagerTensors:
             looks = [self._look_at_vector(v, t) for v, t in zip(vectors, tensors, strict=True)]
         else:
             looks = [self._healthy_of(num_elements(tensor)) for tensor in tensors]
-        self._note_bad(
-            tensors, looks
-        )  # Else they would be copied where they are inputs of bad ops.
+        self._note_bad(tensors, looks)  # As inputs of bad ops they need not be copied.
         return looks
 
     def _healthy_of(self, size: int) -> EagerValues:
