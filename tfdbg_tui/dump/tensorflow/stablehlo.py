@@ -105,7 +105,13 @@ class Module:
         return made
 
     def compare(self, one: Value, direction: str, other: Value) -> Value:
-        """Return where one value and another compare as in ``LT``."""
+        """Return where one value and another compare.
+
+        Args:
+            one: Integers.
+            direction: How, such as ``LT``.
+            other: Integers of their type and shape.
+        """
         made = self._value(one.shape, "i1")
         what = f"stablehlo.compare {direction}, {one.name}, {other.name}, SIGNED"
         self._add(what, [one, other], [made])
