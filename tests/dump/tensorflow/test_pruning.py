@@ -14,11 +14,15 @@ tf = pytest.importorskip("tensorflow")
 np = pytest.importorskip("numpy")
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.tensorflow import pruning  # noqa: E402
+from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tfdbg_tui.dump.tensorflow.function_defs import Computed, Slots
 
 PROGRAMS: dict[str, Callable[[Any], Any]] = {}
 
@@ -136,3 +140,21 @@ def test_what_nothing_uses_is_not_computed(tmp_path: Path, mode: str) -> None:
         types = {trace.op_type for trace in run.graph_executions}
         assert "Exp" in types, name
         assert not types & {"GatherV2", "RandomUniform"}, name
+
+
+def test_a_loop_computes_what_is_used_in_a_later_iteration() -> None:
+    def body(i: Any, x: Any, total: Any) -> Any:
+        return i + 1, tf.tanh(x, "tanh"), total + tf.sin(x, "sin")
+
+    float32 = tf.TensorSpec([])
+    made = tf.function(body).get_concrete_function(tf.TensorSpec([], tf.int32), float32, float32)
+    for is_loop_body, expected in ((False, {1}), (True, {1, 2})):
+        uses = pruning.uses(made.function_def, _no_function, is_loop_body=is_loop_body)
+        assert {name: uses[name] - {EFFECTS} for name in ("tanh", "sin")} == {
+            "tanh": expected,
+            "sin": {2},
+        }
+
+
+def _no_function(name: str, used: Slots) -> Computed:
+    raise AssertionError(name)

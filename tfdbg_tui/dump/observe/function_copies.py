@@ -303,7 +303,12 @@ class FunctionCopies:
         inputs = set(original.arguments)
         others = (op for op in ops if op.name not in inputs)
         computed = self._computed(name, usage.used)
-        uses = pruning.uses(definition, self._computed) if usage.in_session else None
+        is_body = functions.is_loop_graph(graph) and not functions.is_loop_condition(graph)
+        uses = (
+            pruning.uses(definition, self._computed, is_loop_body=is_body)
+            if usage.in_session
+            else None
+        )
         body = FunctionBody(definition, original.arguments, others, computed, uses)
         counter = functions.loop_counter(graph)
         if counter is not None:

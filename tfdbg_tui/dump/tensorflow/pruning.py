@@ -47,14 +47,19 @@ def computed(definition: Any, used: Slots, of_function: OfFunction) -> Computed:
     return search.run()
 
 
-def uses(definition: Any, of_function: OfFunction) -> dict[str, Uses]:
+def uses(
+    definition: Any, of_function: OfFunction, *, is_loop_body: bool = False
+) -> dict[str, Uses]:
     """Return for which outputs of a FunctionDef each of its nodes and arguments is computed.
 
     Args:
         definition: The FunctionDef.
         of_function: Tells what is computed of the functions that it calls.
+        is_loop_body: Whether its outputs are its arguments in the next iteration: then what one of
+            them is computed from is computed for all that is computed from it.
     """
     found: dict[str, Uses] = {}
+    arguments: dict[int, frozenset[int]] = {}
     for number in (EFFECTS, *range(len(definition.signature.output_arg))):
         search = _Search(definition, of_function)
         if number == EFFECTS:
@@ -63,7 +68,31 @@ def uses(definition: Any, of_function: OfFunction) -> dict[str, Uses]:
             search.use_outputs(frozenset((number,)))
         for name in search.run_names():
             found[name] = found.get(name, frozenset()) | {number}
-    return found
+        arguments[number] = search.used_arguments
+    return _in_all_iterations(found, arguments) if is_loop_body else found
+
+
+def _in_all_iterations(
+    found: dict[str, Uses], arguments: dict[int, frozenset[int]]
+) -> dict[str, Uses]:
+    """Return for which outputs of a loop's body each name is computed in some iteration.
+
+    Args:
+        found: The same of one iteration.
+        arguments: The arguments that each output is computed from.
+    """
+    used_by: dict[int, set[int]] = {number: {number} for number in arguments}
+    for number in arguments:
+        todo = [number]
+        while todo:
+            for needed in arguments[todo.pop()]:
+                if number not in used_by[needed]:
+                    used_by[needed].add(number)
+                    todo.append(needed)
+    return {
+        name: frozenset().union(*(used_by[number] for number in numbers))
+        for name, numbers in found.items()
+    }
 
 
 class _Search:
@@ -113,13 +142,18 @@ class _Search:
             for reference in self._needed(node):
                 self.use(reference)
         nodes = {name: self._computed_outputs(name) for name in self._used}
-        return Computed(frozenset(self._used_arguments), nodes)
+        return Computed(self.used_arguments, nodes)
 
     def run_names(self) -> list[str]:
         """Return the names of the nodes that run, and of the arguments that are used."""
         self.run()
         arguments = (n for n, number in self._arguments.items() if number in self._used_arguments)
         return [*self._used, *arguments]
+
+    @property
+    def used_arguments(self) -> frozenset[int]:
+        """The numbers of the arguments that are used by what has been followed."""
+        return frozenset(self._used_arguments)
 
     def _computed_outputs(self, name: str) -> Slots:
         calls = hands_on_inputs(self._nodes[self._numbers[name]])
