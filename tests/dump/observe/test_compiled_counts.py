@@ -97,3 +97,17 @@ def test_shapes_that_are_known_when_it_runs() -> None:
 
     found, wanted = counted(some, ODD, LARGE)
     assert found == wanted
+
+
+def test_shapes_of_unknown_rank_have_a_known_number_of_values() -> None:
+    kept = []
+
+    @tf.function(jit_compile=True, autograph=False, input_signature=UNKNOWN[1:])
+    def compiled(x: Any) -> Any:
+        counts = CompiledCounts([x], TensorDebugMode.SHAPE, measured=False)
+        kept.append(counts)
+        return counts.values
+
+    values = compiled(LARGE).numpy()
+    assert kept[-1].values.shape == [8]
+    assert kept[-1].rows(values).tolist() == [[2, 5000, 50, 100, 0, 0, 0, 0]]

@@ -271,7 +271,7 @@ def _shape(tensor: Any) -> Any:
     shape = tf.shape(tensor, tf.int64)[-6:]
     padded = tf.concat([shape, tf.zeros([6], tf.int64)], axis=0)[:6]
     rank, size = tf.cast(tf.rank(tensor), tf.int64), tf.size(tensor, tf.int64)
-    return tf.concat([[rank, size], padded], axis=0)
+    return tf.reshape(tf.concat([[rank, size], padded], axis=0), [8])
 
 
 def _known(tensors: Sequence[Any], column: str) -> Any:
