@@ -637,6 +637,22 @@ def test_an_update_does_not_wait_for_a_branch_that_is_not_taken(
             assert session.run(weight).tolist() == [1.0, 1.0]
 
 
+def test_what_initialises_a_variable_does_not_wait_for_who_asks_whether_it_is(
+    dump: Path, references: None
+) -> None:
+    deep = v1.truncated_normal_initializer(seed=1)
+    weight = v1.get_variable("w", [2], initializer=deep)
+    average = v1.train.ExponentialMovingAverage(0.5)
+    update = average.apply([weight])
+    # The race that TensorFlow leaves open, a single thread always decides in the same way.
+    config = v1.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)
+    with v1.Session(config=config) as session:
+        session.run(v1.global_variables_initializer())
+        session.run(update)
+        averaged, now = session.run([average.average(weight), weight])
+        assert averaged.tolist() == now.tolist()
+
+
 def test_what_keeps_a_state_of_its_own_is_never_copied(dump: Path, references: None) -> None:
     w = v1.get_variable("w", initializer=[0.5, 2.0])
     loss = tf.reduce_sum(w * w)

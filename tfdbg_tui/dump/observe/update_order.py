@@ -58,6 +58,7 @@ class _Order:
         self._folded: set[str] = set()
         self.depths: dict[str, int] = {}
         self._users: dict[str, int] = {}  # what reads or updates a variable: the bit of each
+        self._need_value: dict[str, int] = {}  # by variable: the bits of those that fail without
         self._readers: dict[str, list[Any]] = {}  # by variable
         self._updates: list[tuple[Any, frozenset[str]]] = []  # with their variables
         self._after: dict[str, int] = {}  # by op: the bits of what it comes after
@@ -68,11 +69,18 @@ class _Order:
         """Return what updates usually come after, and need not: by their names."""
         found = {}
         for update, variables in self._updates:
+            if not all(self._has_value(name, update) for name in variables):
+                continue  # It may be what gives the variable one, which a reader may need.
             readers = dict.fromkeys(r for name in variables for r in self._readers.get(name, ()))
             before = [reader for reader in readers if self._is_usually_before(reader, update)]
             if before:
                 found[update.name] = before
         return found
+
+    def _has_value(self, variable: str, update: Any) -> bool:
+        """Whether a variable has been initialised when an update comes, or the run fails anyway."""
+        needed = self._after[update.name] & self._need_value.get(variable, 0)
+        return bool(needed) or _needs_value(update)
 
     def _is_usually_before(self, reader: Any, update: Any) -> bool:
         first, second = reader.name, update.name
@@ -109,7 +117,10 @@ class _Order:
                 self._readers.setdefault(variable, []).append(op)
         else:
             return
-        self._users[op.name] = 1 << len(self._users)
+        bit = self._users[op.name] = 1 << len(self._users)
+        if _needs_value(op):
+            for variable in variables:
+                self._need_value[variable] = self._need_value.get(variable, 0) | bit
 
     def _is_folded(self, op: Any) -> bool:
         """Whether TensorFlow knows what an op makes before the graph runs."""
@@ -181,6 +192,11 @@ def _computed(ops: Sequence[Any], wanted: frozenset[str]) -> set[str]:
             names.add(op.name)
             names.update(tensor.op.name for tensor in op.inputs)
     return names
+
+
+def _needs_value(op: Any) -> bool:
+    """Whether an op that takes a variable fails where that has not been initialised."""
+    return not op.op_def.allows_uninitialized_input
 
 
 def _waited(op: Any) -> Any:
