@@ -413,6 +413,24 @@ def test_the_gradient_of_a_loop_in_a_loop_runs(dump: Path, v1_loops: None) -> No
     assert root.title == "Gradient of a square root at zero"
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_enters_a_loop_in_a_loop_comes_of_the_iteration_before(
+    dump: Path, v1_loops: None, times: int
+) -> None:
+    """Nothing is taken for made of itself, so the gradients in both loops have one cause."""
+
+    def inner(x: Any) -> Any:
+        return tf.while_loop(lambda i, _: i < 1, lambda i, y: (i + 1, 2.0 / (y + y)), [0, x])[1]
+
+    x = v1.placeholder(tf.float32, [])
+    y = tf.while_loop(lambda i, _: i < times, lambda i, y: (i + 1, inner(y * 3.0)), [0, x])[1]
+    (gradient,) = tf.gradients(tf.sqrt(y - tf.stop_gradient(y)), x)
+    with v1.Session() as session:
+        assert np.isinf(session.run(gradient, {x: 1.0}))
+    (root,) = diagnosed(dump).roots
+    assert root.title == "Gradient of a square root at zero"
+
+
 def test_the_gradient_of_a_loop_comes_after_an_update(
     dump: Path, references: None, v1_loops: None
 ) -> None:

@@ -149,6 +149,21 @@ class Timeline:
                     rows.append((site.device == at.device, row))
         return TensorEvent("graph_execution", max(rows)[1], ref.slot) if rows else None
 
+    def before(self, event: TensorEvent, at: At) -> TensorEvent | None:
+        """Return the last computation of a tensor in an execution before a row.
+
+        Args:
+            event: A computation of the tensor, in a graph.
+            at: Where in time.
+        """
+        row = self._rows.last_before(self._rows.site_id(event.index), at.row)
+        for _ in range(_NEAR):
+            if row is None or self._calls_of.call_of(row)[0] == at.execution:
+                break
+            row = self._rows.last_before(self._rows.site_id(event.index), row)
+        is_found = row is not None and self._calls_of.call_of(row)[0] == at.execution
+        return replace(event, index=row) if row is not None and is_found else None
+
     def before_call(self, graph_id: str, ref: TensorRef, at: At) -> TensorEvent | None:
         """Return a graph tensor's last computation before the call that a row belongs to.
 

@@ -82,11 +82,25 @@ class V1Loops:
         (start,) = (ref for ref in merge.inputs if ref != again)
         if at.iteration == 0:
             return self._resolve(merge.graph_id, start, at, depth - 1)
-        before = at if at.iteration is None else replace(at, iteration=at.iteration - 1)
-        found = self._resolve(merge.graph_id, again, before, depth - 1)
-        if found.event is None and at.iteration is None:  # It may not have run at all.
+        if at.iteration is not None:
+            before = replace(at, iteration=at.iteration - 1)
+            return self._resolve(merge.graph_id, again, before, depth - 1)
+        found = self._came_before(self._resolve(merge.graph_id, again, at, depth - 1), at)
+        if found.event is None:  # It has not run, or is around a loop in its first iteration.
             return self._resolve(merge.graph_id, start, at, depth - 1)
         return found
+
+    def _came_before(self, found: Producer, at: At) -> Producer:
+        """Return what made a variable in the last iteration before a row, if there was one.
+
+        Of loops in each other only the iteration of the inner one is on record.
+        """
+        event = found.event
+        if event is None or event.kind != "graph_execution" or event.index < at.row:
+            return found
+        if self._timeline.at(at.row).iteration is None:
+            return found  # What is after a loop, not in another one, may be recorded before it.
+        return replace(found, event=self._timeline.before(event, at))
 
     def _next_iteration(self, merge: GraphOp) -> TensorRef | None:
         """Return what a Merge takes of the iteration before; None where it ends a branch."""
