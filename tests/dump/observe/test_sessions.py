@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -669,6 +670,36 @@ def test_what_initialises_a_variable_does_not_wait_for_who_asks_whether_it_is(
         session.run(update)
         averaged, now = session.run([average.average(weight), weight])
         assert averaged.tolist() == now.tolist()
+
+
+def test_branches_of_runs_that_go_on_at_once_are_told_apart(dump: Path) -> None:
+    """Of these the writer does not know which run has taken which one."""
+    start, first_is_done, end = (threading.Barrier(2, timeout=60) for _ in range(3))
+
+    def before(value: Any) -> Any:
+        start.wait()
+        if value > 0.0:
+            first_is_done.wait()
+        return value
+
+    def after(given: Any, value: Any) -> Any:
+        if given == 0.0:
+            first_is_done.wait()
+        end.wait()
+        return value
+
+    x = v1.placeholder(tf.float32, [])
+    begun = v1.py_func(before, [x], tf.float32)
+    begun.set_shape([])
+    y = tf.cond(begun > 0.0, lambda: begun * 2.0, lambda: tf.math.log(begun))
+    ended_after = v1.py_func(after, [x, y], tf.float32)
+    with v1.Session(config=v1.ConfigProto(inter_op_parallelism_threads=8)) as session:
+        other = threading.Thread(target=session.run, args=([y, ended_after], {x: 1.0}))
+        other.start()
+        assert session.run([y, ended_after], {x: 0.0}) == [-np.inf, -np.inf]
+        other.join()
+    titles = [root.title for root in diagnosed(dump).roots]
+    assert titles == ["Logarithm of zero"]
 
 
 def test_what_keeps_a_state_of_its_own_is_never_copied(dump: Path, references: None) -> None:

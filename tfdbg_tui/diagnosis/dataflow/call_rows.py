@@ -184,9 +184,12 @@ class CallRows:
 
     def alternatives(self, event: TensorEvent) -> list[TensorEvent]:
         """Return the other computations of a tensor in the same execution and iteration."""
-        execution, iteration = self.call_of(event.index)
-        if event.kind != "graph_execution" or execution is None:
+        if event.kind != "graph_execution":
             return []
+        execution, iteration = self.call_of(event.index)
+        if execution is None:
+            near = self.of_no_call(event) if self.mixes_calls(event.index) else []
+            return [e for e in near if e != event and self.call_of(e.index)[1] == iteration]
         same = self._of_call(self._rows.site_id(event.index), event.index, execution, iteration)
         return [replace(event, index=row) for row in same if row != event.index]
 
@@ -196,6 +199,11 @@ class CallRows:
             return []
         near = self._rows.nearest(self._rows.site_id(event.index), event.index)
         return [replace(event, index=row) for row in near if self.call_of(row)[0] is None]
+
+    def mixes_calls(self, row: int) -> bool:
+        """Whether a row is of one of several calls side by side, of which it is not told which."""
+        graph_id = self._run.graph_executions.site(row).graph_id
+        return self.call_of(row)[0] is None and not self._calls.in_pipeline(graph_id)
 
     def may_be_another_run(self, row: int, source: int) -> bool:
         """Whether a function ran several times in a call, and not as often as another one."""

@@ -180,12 +180,13 @@ class Dataflow:
                 return found
         elif grouped:
             # Of calls that ran side by side the writer cannot say which one made what.
-            found = self._resolver.resolve(graph_id, ref, replace(at, execution=None), MAX_DEPTH)
-            near = (found.event, *self.timeline.of_no_call(found.event)) if found.event else ()
             given = summary_of(self._run, event)
-            for made in near:
-                if summary_of(self._run, made) == given:
-                    return replace(found, event=made, inferred=True)
+            anywhere = replace(at, execution=None)
+            for found in self._resolver.outcomes(graph_id, ref, anywhere, MAX_DEPTH):
+                near = (found.event, *self.timeline.of_no_call(found.event)) if found.event else ()
+                for made in near:
+                    if summary_of(self._run, made) == given:
+                        return replace(found, event=made, inferred=True)
         return None
 
     def _kept_value(self, event: TensorEvent) -> Producer | None:

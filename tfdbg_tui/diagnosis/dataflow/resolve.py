@@ -19,7 +19,7 @@ from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow.call_rows import At
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
@@ -95,6 +95,28 @@ class Resolver:
         if event is None and depth > 0:
             found = self._behind(graph_id, ref, at, depth, unknown)
         return replace(found, nearest=GraphTensor(graph_id, ref, at))
+
+    def outcomes(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Iterator[Producer]:
+        """Yield what may have made a tensor of a graph: of branches, each may have been taken.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+            at: Where in time.
+            depth: How many more boundaries may be crossed.
+        """
+        op = self._run.op(graph_id, ref.op_name)
+        source = copied_input(op, ref.slot) if op is not None else None
+        if source is not None and depth > 0:
+            yield from self.outcomes(graph_id, source, at, depth - 1)
+        elif op is not None and op.op_type in BRANCHES and depth > 0:
+            for called in self._calls.called_graphs(op):
+                outputs = self._calls.outputs(called)
+                if ref.slot < len(outputs):
+                    inside = self._timeline.enter(at, op, called)
+                    yield from self.outcomes(called, outputs[ref.slot], inside, depth - 1)
+        else:
+            yield self.resolve(graph_id, ref, at, depth)
 
     def behind(self, tensor: GraphTensor, event: TensorEvent | None) -> Producer:
         """Return what an argument, a call or a copy stands for, even if it is recorded itself.

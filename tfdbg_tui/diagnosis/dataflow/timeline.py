@@ -197,7 +197,7 @@ class Timeline:
         """
         if source is None or "execution" in (event.kind, source.kind):
             return False
-        if self.grouped:
+        if self.grouped and not self._calls_of.mixes_calls(event.index):
             return self._calls_of.may_be_another_run(event.index, source.index)
         traces = self._run.graph_executions
         if traces.site(event.index).graph_id != traces.site(source.index).graph_id:
