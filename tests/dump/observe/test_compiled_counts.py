@@ -10,12 +10,16 @@ import pytest
 pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
+import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.encode import summaries  # noqa: E402
+from tfdbg_tui.dump.observe import compiled_counts  # noqa: E402
 from tfdbg_tui.dump.observe.compiled_counts import CompiledCounts  # noqa: E402
+from tfdbg_tui.dump.tensorflow import stablehlo  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 UNKNOWN = [tf.TensorSpec([None, None]), tf.TensorSpec(None)]
 ODD = np.array([[1, -np.inf, np.nan, 0.0], [-0.0, np.inf, -3e-42, -2], [7, 5, np.nan, -np.nan]])
@@ -111,3 +115,16 @@ def test_shapes_of_unknown_rank_have_a_known_number_of_values() -> None:
     values = compiled(LARGE).numpy()
     assert kept[-1].values.shape == [8]
     assert kept[-1].rows(values).tolist() == [[2, 5000, 50, 100, 0, 0, 0, 0]]
+
+
+def test_a_program_runs_whose_xla_does_not_take_what_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stablehlo, "_VERSION", 1)
+    compiled_counts.try_out.cache_clear()
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        assert tf.function(tf.math.negative, jit_compile=True)(tf.constant(2.0)) == -2.0
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).verdict == "incomplete"

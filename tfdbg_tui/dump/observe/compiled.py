@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import coverage, magnitudes
+from tfdbg_tui.dump.observe import compiled_counts, coverage, magnitudes
 from tfdbg_tui.dump.observe.compiled_counts import CompiledCounts
 from tfdbg_tui.dump.tensorflow import graph_ops, own
 from tfdbg_tui.wire.modes import BAD_COLUMNS
@@ -46,6 +46,7 @@ class CompiledBuffer:
     def __init__(
         self, place: Place, items: Sequence[Observed], group: Group, iteration: Any
     ) -> None:
+        compiled_counts.try_out()
         graph = place.graph
         self.group = group
         self.graph_id = group.plan.graph_id

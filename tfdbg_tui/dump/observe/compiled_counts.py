@@ -12,6 +12,7 @@ from another, too.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
-from tfdbg_tui.dump.tensorflow import tensor_ops
+from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.dump.tensorflow.stablehlo import Module, Reduced, Value
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -148,6 +149,22 @@ class CompiledCounts:
         places = [place for some in results for place in some.places]
         places += [(number, column) for column in known for number in range(len(tensors))]
         return {place: index for index, place in enumerate(places)}
+
+
+@functools.cache
+def try_out() -> None:
+    """Raise an error where XLA does not take the ops; only the program's call would tell else."""
+
+    def counted(numbers: Any) -> Any:
+        return CompiledCounts([numbers], TensorDebugMode.FULL_HEALTH, measured=True).values
+
+    counted.__name__ = own.NAME
+    with tf.init_scope(), own.work():
+        if tf.executing_eagerly():
+            signature = [tf.TensorSpec([None])]
+            tf.function(counted, input_signature=signature, autograph=False, jit_compile=True)(
+                tf.zeros([1])
+            )
 
 
 class _Results:
