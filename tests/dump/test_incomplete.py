@@ -24,6 +24,7 @@ import tfdbg_tui  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump import steps  # noqa: E402
+from tfdbg_tui.dump.encode import batches  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.exits import ExitCalls  # noqa: E402
 from tfdbg_tui.dump.tensorflow.listener import Listener  # noqa: E402
@@ -208,6 +209,8 @@ def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
     owner, name = owner_of(place)
     raised: list[str] = []
     monkeypatch.setattr(owner, name, first_time(getattr(owner, name), raised))
+    # How much is written at once, and so is lost with it, would depend on how busy the machine is.
+    monkeypatch.setattr(batches, "_FEW_ROWS", 0)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
     dumped = program()
     tfdbg_tui.disable_dump_debug_info()
