@@ -851,3 +851,18 @@ def test_the_best_loss_so_far_may_begin_with_infinity(dump: Path, resources: boo
         for loss in (3.0, 2.0):
             session.run(better, {losses: loss})
     assert diagnosed(dump).verdict == "clean"
+
+
+def test_what_comes_out_of_a_queue_is_what_another_thread_has_put_in(dump: Path) -> None:
+    """As with queue runners: the run that takes it out has begun before and waits for it."""
+    queue, x = v1.FIFOQueue(10, [tf.float32]), v1.placeholder(tf.float32, [2])
+    put, taken = queue.enqueue([tf.math.log(x)]), tf.sqrt(queue.dequeue())
+    with v1.Session() as session:
+        for least in (2.0, 0.0, 1.0, 0.0):
+            thread = threading.Thread(target=session.run, args=(taken,))
+            thread.start()
+            time.sleep(0.1)
+            session.run(put, {x: [1.0, least]})
+            thread.join()
+    (root,) = diagnosed(dump).roots
+    assert (root.op_type, root.rule) == ("Log", "log-of-zero")

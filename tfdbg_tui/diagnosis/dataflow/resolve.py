@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.dataflow.links import (
     Producer,
     copied_input,
 )
+from tfdbg_tui.diagnosis.dataflow.queues import Queues
 from tfdbg_tui.diagnosis.dataflow.v1_loops import FLOWS, V1Loops
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -49,6 +50,7 @@ class Resolver:
         self._variables = variables
         self.assigned = Assigned(run, timeline, variables, self.resolve)
         self._v1_loops = V1Loops(run, timeline, self.resolve)
+        self._queues = Queues(run, timeline)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the inputs of the op that made a tensor, in order."""
@@ -61,6 +63,8 @@ class Resolver:
         if op.op_type in CONTROL and self._calls.called_graphs(op):
             unknown = Producer(0, str(TensorRef(op.name, event.slot)), None, False, "call")
             return (self._inside(op, event.slot, at, MAX_DEPTH, unknown, like=event.index),)
+        if op.op_type.startswith("QueueDequeue"):
+            return (self._queues.put(event, op),)
         refs = list(enumerate(op.inputs))
         held: tuple[Producer, ...] = ()
         if self._variables.reads(op):

@@ -164,6 +164,21 @@ class Timeline:
         is_found = row is not None and self._calls_of.call_of(row)[0] == at.execution
         return replace(event, index=row) if row is not None and is_found else None
 
+    def last_before(self, graph_id: str, ref: TensorRef, row: int) -> TensorEvent | None:
+        """Return the last computation of a graph's tensor before a row, in whatever execution.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+            row: The row.
+        """
+        sites = self.sites(graph_id, ref.op_name)
+        rows = [
+            self._rows.last_before(number, row) for s, number in sites if s.output_slot == ref.slot
+        ]
+        last = max((row for row in rows if row is not None), default=None)
+        return None if last is None else TensorEvent("graph_execution", last, ref.slot)
+
     def before_call(self, graph_id: str, ref: TensorRef, at: At) -> TensorEvent | None:
         """Return a graph tensor's last computation before the call that a row belongs to.
 

@@ -1,0 +1,77 @@
+"""What comes out of a queue: something that was put into it before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer, copied_input
+from tfdbg_tui.diagnosis.events import op_type_of, summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import GraphOp, Run, TensorRef
+
+_LOOK_BACK = 50
+"""So many computations of what is put into a queue are looked through."""
+
+
+class Queues:
+    """Finds what made the tensors that come out of queues.
+
+    Args:
+        run: The run.
+        timeline: Which record is of which computation.
+    """
+
+    def __init__(self, run: Run, timeline: Timeline) -> None:
+        self._run = run
+        self._timeline = timeline
+
+    def put(self, event: TensorEvent, op: GraphOp) -> Producer:
+        """Return the last bad tensor that was put into the queue of an op: most likely it is that.
+
+        Args:
+            event: What came out.
+            op: The op that took it.
+        """
+        found = [
+            self._last_bad(op.graph_id, ref, event.index) for ref in self._put_by(op, event.slot)
+        ]
+        made = max((bad for bad in found if bad is not None), key=lambda e: e.index, default=None)
+        made_by = op_type_of(self._run, made) if made is not None else op.op_type
+        return Producer(0, f"{op.name}:{event.slot}", made, made is not None, "graph", made_by)
+
+    def _put_by(self, op: GraphOp, slot: int) -> Iterator[TensorRef]:
+        """Yield what ops of the graph put into a queue, given an op that takes an output out."""
+        graph = self._run.graphs[op.graph_id]
+        queue = op.inputs[0] if op.inputs else None
+        for use in graph.consumers(queue.op_name) if queue is not None else ():
+            user = graph.ops.get(use.op_name)
+            if user is None or not user.op_type.startswith("QueueEnqueue"):
+                continue
+            if user.inputs[0] == queue and slot + 1 < len(user.inputs):
+                yield user.inputs[slot + 1]
+
+    def _last_bad(self, graph_id: str, ref: TensorRef, row: int) -> TensorEvent | None:
+        """Return the last computation of a tensor before a row that is bad."""
+        ref = self._recorded(graph_id, ref)
+        for _ in range(_LOOK_BACK):
+            event = self._timeline.last_before(graph_id, ref, row)
+            summary = summary_of(self._run, event) if event is not None else None
+            if event is None or (summary is not None and summary.has_inf_or_nan):
+                return event
+            row = event.index
+        return None
+
+    def _recorded(self, graph_id: str, ref: TensorRef) -> TensorRef:
+        """Return a tensor, or what it is a copy of where it is not recorded itself."""
+        for _ in range(MAX_DEPTH):
+            op = self._run.op(graph_id, ref.op_name)
+            source = copied_input(op, ref.slot) if op is not None else None
+            if source is None or self._timeline.is_traced(graph_id, ref):
+                break
+            ref = source
+        return ref
