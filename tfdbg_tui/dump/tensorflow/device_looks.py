@@ -36,21 +36,22 @@ _CPU = "/device:CPU:0"
 _MAX_TOGETHER = 64
 """So many tensors are looked at by one op at most: of all of these more is to be found out where
 one is bad."""
-_MAX_COPIED = 1 << 18
-"""Elements of a tensor that is copied for that; a larger one is looked at alone."""
+_MAX_COPIED = 1 << 20
+"""Elements of tensors that are copied for that: an accelerator's memory may be nearly full."""
 
 
 def chunks(tensors: Sequence[Any]) -> list[list[Any]]:
     """Return floating and complex tensors in lists, of each of which `any_bad` can be asked."""
-    alike: dict[Any, list[Any]] = {}
+    last: dict[Any, list[Any]] = {}
+    sizes: dict[Any, int] = {}
     found = []
     for tensor in tensors:
-        if num_elements(tensor) > _MAX_COPIED:
-            found.append([tensor])
-        else:
-            alike.setdefault((tensor.device, datatype_enum(tensor)), []).append(tensor)
-    for some in alike.values():
-        found += [some[i : i + _MAX_TOGETHER] for i in range(0, len(some), _MAX_TOGETHER)]
+        key, size = (tensor.device, datatype_enum(tensor)), num_elements(tensor)
+        sizes[key] = sizes.get(key, 0) + size
+        if key not in last or len(last[key]) == _MAX_TOGETHER or sizes[key] > _MAX_COPIED:
+            last[key], sizes[key] = [], size
+            found.append(last[key])
+        last[key].append(tensor)
     return found
 
 

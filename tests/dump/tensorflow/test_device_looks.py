@@ -1,0 +1,36 @@
+"""Which eager tensors are looked at together, and that all of them are."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+from tfdbg_tui.dump.tensorflow import device_looks  # noqa: E402
+from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks  # noqa: E402
+
+
+def test_few_of_a_type_and_of_few_elements_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_looks, "_MAX_TOGETHER", 4)
+    monkeypatch.setattr(device_looks, "_MAX_COPIED", 10)
+    random.seed(1)
+    types = (tf.float32, tf.float16, tf.complex64)
+    tensors = [tf.ones([random.choice((0, 1, 2, 3, 14))], random.choice(types)) for _ in range(200)]
+    parts = chunks(tensors)
+    assert sorted(id(tensor) for part in parts for tensor in part) == sorted(map(id, tensors))
+    for part in parts:
+        assert len({tensor.dtype for tensor in part}) == 1
+        assert len(part) == 1 or (len(part) <= 4 and sum(t.shape[0] for t in part) <= 10)
+    assert len(parts) < 120
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
+def test_one_bad_element_of_many_tensors_is_seen(dtype: str, bad: str) -> None:
+    healthy = [tf.cast(tf.fill(shape, 3e4), dtype) for shape in ([], [3], [2, 0], [2, 3])]
+    looks = DeviceLooks()
+    asked = [looks.any_bad([*healthy, tf.cast(float(last), dtype)]) for last in ("1", bad)]
+    assert [is_bad for _, is_bad in looks.to_host(asked)] == [0.0, 1.0]
