@@ -44,6 +44,12 @@ def summary_of(run: Run, event: TensorEvent) -> TensorSummary | None:
     return outputs[event.slot] if event.slot < len(outputs) else None
 
 
+def is_bad(run: Run, event: TensorEvent) -> bool | None:
+    """Return whether a tensor has NaN or infinity; None where that is not on record."""
+    summary = summary_of(run, event)
+    return None if summary is None else summary.has_inf_or_nan
+
+
 def typed_summary(run: Run, trace: GraphExecution) -> TensorSummary | None:
     """Return the values of a graph execution; their type, if not recorded, as its graph tells it.
 

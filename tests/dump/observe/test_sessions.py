@@ -17,6 +17,8 @@ from tensorflow.core.protobuf.config_pb2 import CallableOptions  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
+from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow  # noqa: E402
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.observe import instrument  # noqa: E402
@@ -866,3 +868,21 @@ def test_what_comes_out_of_a_queue_is_what_another_thread_has_put_in(dump: Path)
             thread.join()
     (root,) = diagnosed(dump).roots
     assert (root.op_type, root.rule) == ("Log", "log-of-zero")
+
+
+def test_a_healthy_tensor_out_of_a_queue_is_no_bad_one_that_was_put_in(dump: Path) -> None:
+    queue, x = v1.FIFOQueue(10, [tf.float32]), v1.placeholder(tf.float32, [2])
+    put, taken = queue.enqueue([tf.math.log(x)]), tf.sqrt(queue.dequeue())
+    with v1.Session() as session:
+        for least in (0.0, 2.0):
+            session.run(put, {x: [1.0, least]})
+            session.run(taken)
+    tfdbg_tui.disable_dump_debug_info()
+    run = open_run(dump)
+    bad, healthy = (
+        Dataflow(run).producers(TensorEvent("graph_execution", trace.index, 0))
+        for trace in run.graph_executions
+        if trace.op_type == "QueueDequeueV2"
+    )
+    assert [one.event and op_type_of(run, one.event) for one in bad] == ["Log"]
+    assert [one.event for one in healthy] == [None]

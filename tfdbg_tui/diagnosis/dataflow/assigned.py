@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, summary_of
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, is_bad
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,13 +71,13 @@ class Assigned:
             fetched: What was fetched, where that is known.
         """
         before = self._assigned_in_graph(None, variable, at, f"{variable.name}:0")
-        if fetched is None or not self._is_bad(fetched):
+        if fetched is None or not is_bad(self._run, fetched):
             return before
-        if before.event is not None and self._is_bad(before.event):
+        if before.event is not None and is_bad(self._run, before.event):
             return before
         for ref, _ in self._variables.assigned(variable):
             made = self._timeline.find(variable.graph_id, ref, at)
-            if made is not None and self._is_bad(made):
+            if made is not None and is_bad(self._run, made):
                 made_by = graph_op_of(self._run, made)
                 op_type = made_by.op_type if made_by else None
                 return replace(before, name=str(ref), event=made, op_type=op_type)
@@ -98,13 +98,13 @@ class Assigned:
     ) -> Producer:
         """Return what was assigned last; of what has updated a bad value, what made it bad."""
         unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
-        is_finite = reading is not None and self._is_bad(reading) is False
+        is_finite = reading is not None and is_bad(self._run, reading) is False
         updated: Producer | None = None
         for assignment in islice(history, _LOOK_BACK):
             found = self._assigned(assignment, unknown)
             if found is None or (found.event is not None and found.event == reading):
                 continue
-            if found.event is None or self._is_bad(found.event):
+            if found.event is None or is_bad(self._run, found.event):
                 return found
             if assignment.updated_by is None:
                 return updated or found
@@ -112,10 +112,6 @@ class Assigned:
             if is_finite:
                 break
         return updated or unknown
-
-    def _is_bad(self, event: TensorEvent) -> bool | None:
-        summary = summary_of(self._run, event)
-        return None if summary is None else summary.has_inf_or_nan
 
     def _assigned(self, assignment: Assignment, unknown: Producer) -> Producer | None:
         """Return the value of an assignment, as far as it is recorded; None if it did not run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer, copied_input
-from tfdbg_tui.diagnosis.events import op_type_of, summary_of
+from tfdbg_tui.diagnosis.events import is_bad, op_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,15 +31,16 @@ class Queues:
         self._timeline = timeline
 
     def put(self, event: TensorEvent, op: GraphOp) -> Producer:
-        """Return the last bad tensor that was put into the queue of an op: most likely it is that.
+        """Return the last bad tensor that was put into the queue of an op, if a bad one came out.
+
+        Most likely it is that one; which healthy one it is where that came out is not known.
 
         Args:
             event: What came out.
             op: The op that took it.
         """
-        found = [
-            self._last_bad(op.graph_id, ref, event.index) for ref in self._put_by(op, event.slot)
-        ]
+        refs = self._put_by(op, event.slot) if is_bad(self._run, event) else ()
+        found = [self._last_bad(op.graph_id, ref, event.index) for ref in refs]
         made = max((bad for bad in found if bad is not None), key=lambda e: e.index, default=None)
         made_by = op_type_of(self._run, made) if made is not None else op.op_type
         return Producer(0, f"{op.name}:{event.slot}", made, made is not None, "graph", made_by)
@@ -60,8 +61,7 @@ class Queues:
         ref = self._recorded(graph_id, ref)
         for _ in range(_LOOK_BACK):
             event = self._timeline.last_before(graph_id, ref, row)
-            summary = summary_of(self._run, event) if event is not None else None
-            if event is None or (summary is not None and summary.has_inf_or_nan):
+            if event is None or is_bad(self._run, event):
                 return event
             row = event.index
         return None
