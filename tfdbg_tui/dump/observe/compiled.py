@@ -46,7 +46,8 @@ class CompiledBuffer:
     def __init__(
         self, place: Place, items: Sequence[Observed], group: Group, iteration: Any
     ) -> None:
-        compiled_counts.try_out()
+        if group.plan.mode in BAD_COLUMNS:
+            compiled_counts.try_out()
         graph = place.graph
         self.group = group
         self.graph_id = group.plan.graph_id
