@@ -858,7 +858,10 @@ def test_the_best_loss_so_far_may_begin_with_infinity(dump: Path, resources: boo
 def test_what_comes_out_of_a_queue_is_what_another_thread_has_put_in(dump: Path) -> None:
     """As with queue runners: the run that takes it out has begun before and waits for it."""
     queue, x = v1.FIFOQueue(10, [tf.float32]), v1.placeholder(tf.float32, [2])
-    put, taken = queue.enqueue([tf.math.log(x)]), tf.sqrt(queue.dequeue())
+    log, taken = tf.math.log(x), tf.sqrt(queue.dequeue())
+    # Until it is recorded: what two runs compute at the same time is so in either order.
+    with tf.control_dependencies([v1.py_func(lambda _: time.sleep(0.3), [log], [])]):
+        put = queue.enqueue([log])
     with v1.Session() as session:
         for least in (2.0, 0.0, 1.0, 0.0):
             thread = threading.Thread(target=session.run, args=(taken,))
