@@ -9,12 +9,13 @@ from weakref import WeakValueDictionary
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.observe import instrument, observed, row_queue
+from tfdbg_tui.dump.observe import instrument, observed, references, row_queue
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer
 from tfdbg_tui.dump.observe.groups import Group
 from tfdbg_tui.dump.observe.magnitudes import ExecutionCount
+from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
-from tfdbg_tui.dump.tensorflow import functions
+from tfdbg_tui.dump.tensorflow import functions, graph_ops
 from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -70,6 +71,7 @@ class FunctionOps:
         added.makers = {recorded.op.name: recorded for recorded in ops}
         ops = self._outside_v1_control_flow(graph, ops)
         ops = [recorded for recorded in ops if body.runs(recorded.op)]
+        added.unreadable = self._unreadable(graph, ops)
         if added.usage.compiled:
             self._add_compiled(added, graph, ops)
             return
@@ -131,6 +133,22 @@ class FunctionOps:
             what = f"{number} ops in loops and branches of TensorFlow 1 in {graph.name}"
             self._dump.skip(what, "their tensors cannot leave them", graph)
         return outside
+
+    def _unreadable(self, graph: Any, ops: list[RecordedOp]) -> frozenset[str]:
+        """Return the names of the tensors of a graph that must not be looked at while it runs.
+
+        What was written for TensorFlow 1 and is called as a function has reference variables.
+        """
+        run_ops = [recorded.op for recorded in ops]
+        if not any(map(references.makes_reference, run_ops)):
+            return frozenset()
+        memory = VariableMemory(run_ops, frozenset())
+        outputs = (tensor for op in run_ops for tensor in op.outputs)
+        found = [tensor for tensor in outputs if memory.when(tensor) is not When.RUNNING]
+        if any(t.dtype.is_floating and not graph_ops.is_reference(t) for t in found):
+            what = f"what {graph.name} reads of a variable before it updates that"
+            self._dump.skip(what, "it may be overwritten before it is looked at", graph)
+        return frozenset(tensor.name for tensor in found)
 
     def _add_compiled(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> None:
         options = self._options
@@ -294,7 +312,7 @@ class FunctionOps:
 
         def input_row(tensor: Any) -> Row | None:
             maker = observed.maker_of(tensor, added.makers)
-            if maker is None or not observed.fits_numpy(tensor):
+            if maker is None or not added.has(tensor) or not observed.fits_numpy(tensor):
                 return None
             return observed.row_of(
                 tensor,

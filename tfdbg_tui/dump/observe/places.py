@@ -150,6 +150,7 @@ class AddedGraph:
             the loop around, which is no tensor yet, is among them as None.
         numbered: Whether they use `number_of_call`.
         makers: The ops of the program's graph by their names.
+        unreadable: The names of tensors that must not be looked at; see `references`.
         kept: What has to live as long as a function with these ops.
     """
 
@@ -176,11 +177,12 @@ class AddedGraph:
         self.captures: dict[str, Any] = {}
         self.numbered = False
         self.makers: Mapping[str, RecordedOp] = {}
+        self.unreadable: frozenset[str] = frozenset()
         self.kept: list[Any] = []
 
     def has(self, tensor: Any) -> bool:
-        """Return whether the function computes a tensor of its graph."""
-        return self._body.reference(tensor) is not None
+        """Return whether the function computes a tensor of its graph that may be looked at."""
+        return tensor.name not in self.unreadable and self._body.reference(tensor) is not None
 
     def tensor(self, tensor: Any) -> Any:
         """Return the input that stands for a tensor; None if the function does not compute it."""
