@@ -120,6 +120,27 @@ def test_the_state_of_a_dataset_is_saved(tmp_path: Path) -> None:
     assert "Log" in bad_op_types(tmp_path / "dump")
 
 
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "FULL_TENSOR"])
+def test_so_is_that_of_a_dataset_whose_function_makes_datasets(mode: str, tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "dump"), mode, -1)
+
+    def inner(i: Any) -> Any:
+        root = tf.math.sqrt(tf.cast(i, tf.float32) - 1.0)
+        log = tf.cond(i > 2, lambda: tf.math.log(root), lambda: root)
+        return tf.data.Dataset.from_tensors(log).map(tf.math.exp)
+
+    iterator = iter(tf.data.Dataset.range(6).flat_map(inner))
+    next(iterator)
+    checkpoint = tf.train.Checkpoint(iterator=iterator)
+    path = checkpoint.save(str(tmp_path / "checkpoint"))
+    expected = [value.numpy() for value in iterator]
+    checkpoint.restore(path)
+    assert [value.numpy() for value in iterator] == expected
+    tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(str(tmp_path / "dump")))
+    assert [root.op_type for root in report.roots] == ["Sqrt"]
+
+
 def test_what_a_data_service_runs_is_the_programs_own_and_not_on_record(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     data = tf.data.Dataset.range(6).map(lambda i: tf.math.sqrt(tf.cast(i, tf.float32)))

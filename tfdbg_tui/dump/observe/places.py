@@ -241,6 +241,8 @@ class AddedGraph:
         definition, self.children = functions.definition_of(graph)
         if self.usage.device:
             _place_here(definition)
+        if self.usage.stateless and self._body.definition.signature.is_stateful:
+            self.children = functions.hide_state(graph, definition, self.children)
         references = [*self._inputs, *self.captures]
         if ITERATION in self._inputs:
             self.captures[ITERATION] = None

@@ -256,7 +256,7 @@ class FunctionBody:
             return None
         outputs = self._outputs.get(op_name)
         if outputs is None:
-            outputs = self._outputs[op_name] = _output_names(node)
+            outputs = self._outputs[op_name] = output_names(node)
         return f"{node.name}:{outputs[slot]}" if slot < len(outputs) else None
 
     def outputs(self) -> list[tuple[str, int]]:
@@ -309,7 +309,8 @@ def _replaced(reference: str, own: dict[str, str]) -> str:
     return own.get(reference, reference)
 
 
-def _output_names(node: Any) -> list[str]:
+def output_names(node: Any) -> list[str]:
+    """Return ``output:index`` of each output of a node; none of one whose op is not known."""
     op_def = op_def_of(node.op)
     if op_def is None:
         return []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
+from tensorflow.core.framework.function_pb2 import FunctionDef
 from tensorflow.python.eager.context import Context, context
 from tensorflow.python.eager.polymorphic_function.atomic_function import (
     AtomicFunction,
@@ -27,7 +28,7 @@ from tensorflow.python.ops.control_flow_util_v2 import (
 )
 
 from tfdbg_tui.dump.tensorflow import devices, graph_ops, own
-from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS
+from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS, output_names
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ _get_function = attribute(tf.Graph, "_get_function")
 _add_function_recursive = attribute(tf.Graph, "_add_function_recursive")
 _python_function = attribute(_DefinedFunction(None, [], (), None), "_func")
 _KEPT = "_tfdbg_tui"
+_ONLY = "op"
+"""The name of the node of a function that has no other."""
 _set_attr = attribute(tf.Operation, "_set_attr")
 _set_func_attr = attribute(tf.Operation, "_set_func_attr")
 _set_func_list_attr = attribute(tf.Operation, "_set_func_list_attr")
@@ -176,6 +179,57 @@ def call(ops: OpMaker, graph: Any, arguments: Sequence[Any]) -> Any:
     types = [output.dtype for output in graph.outputs]
     called = NameAttrList(name=name)
     return ops.op("StatefulPartitionedCall", list(arguments), Tout=types, f=called).outputs
+
+
+def hide_state(graph: Any, definition: Any, children: Iterable[Any]) -> list[Any]:
+    """Move the ops of a graph of ours that have a state into functions that say they have none.
+
+    TensorFlow saves no dataset with a function that holds such ops, but does not look into those
+    that it calls by their names.
+
+    Args:
+        graph: The graph.
+        definition: The FunctionDef of it, which is changed.
+        children: The runtime functions that it calls.
+
+    Returns:
+        The runtime functions that it calls now.
+    """
+    called = list(children)
+    outputs: dict[str, str] = {}
+    for node in definition.node_def:
+        op = graph.get_operation_by_name(node.name)
+        if graph_ops.is_stateful(op):
+            hidden = _function_of_op(op, node)
+            called.append(make_function(hidden, children))
+            given = zip(output_names(node), hidden.signature.output_arg, strict=True)
+            outputs |= {f"{node.name}:{name}": f"{node.name}:{a.name}:0" for name, a in given}
+            node.op = hidden.signature.name
+            node.attr.clear()
+    for node in definition.node_def:
+        node.input[:] = [outputs.get(reference, reference) for reference in node.input]
+    for name, reference in definition.ret.items():
+        definition.ret[name] = outputs.get(reference, reference)
+    return called
+
+
+def _function_of_op(op: Any, node: Any) -> Any:
+    """Return the FunctionDef of a function that runs a node and says that it has no state."""
+    made = FunctionDef()
+    made.signature.name = new_name("called")
+    made.attr[NO_INLINE].b = True
+    inner = made.node_def.add(name=_ONLY, op=node.op, attr=node.attr, device=node.device)
+    for number, tensor in enumerate(op.inputs):
+        dtype = tensor.dtype.base_dtype.as_datatype_enum
+        made.signature.input_arg.add(name=f"input_{number}", type=dtype)
+        inner.input.append(f"input_{number}")
+    for name, tensor in zip(output_names(node), op.outputs, strict=True):
+        argument = name.replace(":", "_")
+        made.signature.output_arg.add(name=argument, type=tensor.dtype.as_datatype_enum)
+        made.ret[argument] = f"{_ONLY}:{name}"
+    made.signature.control_output.append(_ONLY)
+    made.control_ret[_ONLY] = _ONLY
+    return made
 
 
 def call_in_v1_graph(
