@@ -152,3 +152,28 @@ def test_numbers_too_large_on_two_lines_name_both(tmp_path: Path, in_function: b
     (finding,) = diagnose(open_run(str(tmp_path))).roots
     named = finding.evidence.rpartition("; the same in test_gradients.py:")[2]
     assert int(named) == finding.location.line + 1
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_a_gradient_on_record_before_its_op_is_the_bug_of_the_op(
+    request: pytest.FixtureRequest, tmp_path: Path, is_alone: bool
+) -> None:
+    tf = pytest.importorskip("tensorflow")
+    v1 = tf.compat.v1
+    v1.disable_control_flow_v2()
+    request.addfinalizer(v1.enable_control_flow_v2)
+    with tf.Graph().as_default(), v1.Session() as session:
+        mask = v1.placeholder(tf.float32, [2])
+        weight = v1.get_variable("weight", initializer=[1.0, 2.0])
+        loop = tf.while_loop(lambda x: x[0] < 2.0, lambda x: [x + 1.0], [weight])[0]
+        # The gradient of the sum needs no more than the mask: it does not wait for the loop.
+        mean = tf.reduce_sum(loop * mask) / tf.reduce_sum(mask)
+        gradient = tf.gradients(mean, weight)[0]
+        fetched = [gradient, tf.math.log(mask)] if is_alone else [gradient, mean]
+        tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+        session.run(weight.initializer)
+        session.run(fetched, {mask: [0.0, 0.0]})
+    tfdbg_tui.disable_dump_debug_info()
+    roots = [root.op_name for root in diagnose(open_run(str(tmp_path))).roots]
+    assert roots == (["gradients/truediv_grad/RealDiv", "Log"] if is_alone else ["truediv"])

@@ -139,6 +139,12 @@ class Merging:
                 _blame(group, source)
                 source.contained = False
                 continue
+            gradient = self._gradient_before(group, kept)
+            if gradient is not None:
+                group.first_tensors += kept[gradient].first_tensors
+                _blame(kept[gradient], group)
+                self._keep(group, gradient, kept)
+                continue
             same = self._same_bug(group, kept)
             if same is not None:
                 kept[same].first_tensors += group.first_tensors
@@ -149,10 +155,7 @@ class Merging:
             if before is not None:
                 _blame(group, before)
             else:
-                self._note(group, len(kept))
-                self._same.add_root(group.event, len(kept))
-                self._roots[group.node] = group
-                kept.append(group)
+                self._keep(group, len(kept), kept)
         numbered = kept
         kept = self._with_late_sources(kept)
         for root in kept:
@@ -175,6 +178,13 @@ class Merging:
         for root in harmful if len(harmful) > 1 else ():
             root.unsure |= self._goes_nowhere(root)
         return [*(root for root in kept if root not in hidden), *shown]
+
+    def _keep(self, group: Root, number: int, kept: list[Root]) -> None:
+        """Make a group the root with a number: a new one, or one that is a consequence of it."""
+        self._note(group, number)
+        self._same.add_root(group.event, number)
+        self._roots[group.node] = group
+        kept[number:] = [group, *kept[number + 1 :]]
 
     def _goes_nowhere(self, root: Root) -> bool:
         """Whether nothing but Python has ever used what is bad: beside another root, in a test."""
@@ -319,6 +329,13 @@ class Merging:
             same = found[0]
             kept[same].contained = False
         return same
+
+    def _gradient_before(self, group: Root, kept: list[Root]) -> int | None:
+        """Return the number of a root that is the gradient of what a group begins with, or None."""
+        number = None if group.contained else self._same.find_gradient(group.event)
+        if number is None or kept[number].contained:
+            return None
+        return number if is_backward(self._run, kept[number].event) else None
 
     def _source_of(self, group: Root, kept: list[Root]) -> Root | None:
         """Return the root whose values a group may have got without a record, or None."""

@@ -81,6 +81,10 @@ class SameBug:
         marks = self._marks(event) | {("name", op_name_of(self._run, event)), ("line", line)}
         for mark in marks | self._made_by_lines(event, event.kind):
             self._known.setdefault(mark, []).append(number)
+        forward = self._forward_op(event)
+        if forward is not None and event.kind == "graph_execution":
+            run_of = self._run_of(event, forward.op_type, forward.stack_id)
+            self._known.setdefault(("gradient", run_of), []).append(number)
 
     def find(self, event: TensorEvent) -> list[int]:
         """Return the numbers of the groups that a tensor shares its bug with, ascending."""
@@ -90,6 +94,22 @@ class SameBug:
         if is_users_gradient(self._run, event):  # It may compute again what its forward pass did.
             marks |= self._made_by_lines(event, event.kind)
         return sorted({number for mark in marks for number in self._known.get(mark, ())})
+
+    def find_gradient(self, event: TensorEvent) -> int | None:
+        """Return the number of a group that began with the gradient of an op that made a tensor.
+
+        A gradient that takes nothing that the op has made may be computed before it.
+        """
+        if event.kind == "execution":
+            return None
+        of_op = op_type_of(self._run, event), stack_id_of(self._run, event)
+        found = self._known.get(("gradient", self._run_of(event, *of_op)))
+        return found[0] if found else None
+
+    def _run_of(self, event: TensorEvent, op_type: str | None, stack_id: int | None) -> Hashable:
+        """Return what an op and its gradient have in common in the run of the graph of an event."""
+        at = self._dataflow.timeline.at(event.index)
+        return op_type, stack_id, at.execution, at.iteration
 
     def _marks(self, event: TensorEvent) -> set[Mark]:
         """Return what a tensor has in common with others: numbers too large, its code, inputs."""
