@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
-    from tfdbg_tui.logdir import GraphOp, Layer, Run, StackFrame
+    from tfdbg_tui.logdir import Graph, GraphOp, Layer, Run, StackFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,38 +283,38 @@ def _graph_ops(
             yield from _forward_ops(run, op, users, is_wanted)
 
 
-def _same_graph_ops(
-    run: Run, op: GraphOp, is_wanted: Callable[[str], bool], depth: int = _DEPTH
-) -> Iterator[GraphOp]:
+def _same_graph_ops(run: Run, op: GraphOp, is_wanted: Callable[[str], bool]) -> Iterator[GraphOp]:
     """Yield forward ops that made what a gradient op takes, or take it, such as an argument."""
     graph = run.graphs[op.graph_id]
-    for source in (graph.ops.get(ref.op_name) for ref in op.inputs):
-        if source is None:
-            continue
-        if GRADIENT_NAME.search(source.name):
-            if depth:
-                yield from _same_graph_ops(run, source, is_wanted, depth - 1)
-            continue
-        if is_wanted(source.op_type):
-            yield source
-            continue
-        for user in (graph.ops.get(use.op_name) for use in graph.consumers(source.name)):
-            if user is not None and is_wanted(user.op_type) and not GRADIENT_NAME.search(user.name):
-                yield user
+    level = [op]
+    for _ in range(1 + _DEPTH):
+        names = dict.fromkeys(ref.op_name for one in level for ref in one.inputs)
+        sources = [graph.ops[name] for name in names if name in graph.ops]
+        level = [source for source in sources if GRADIENT_NAME.search(source.name)]
+        for source in sources:
+            if not GRADIENT_NAME.search(source.name):
+                yield from _that_made_or_takes(graph, source, is_wanted)
 
 
-def _forward_values(
-    run: Run, dataflow: Dataflow, event: TensorEvent, depth: int = _DEPTH
-) -> Iterator[TensorEvent]:
+def _that_made_or_takes(
+    graph: Graph, source: GraphOp, is_wanted: Callable[[str], bool]
+) -> Iterator[GraphOp]:
+    if is_wanted(source.op_type):
+        yield source
+        return
+    for user in (graph.ops.get(use.op_name) for use in graph.consumers(source.name)):
+        if user is not None and is_wanted(user.op_type) and not GRADIENT_NAME.search(user.name):
+            yield user
+
+
+def _forward_values(run: Run, dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
     """Yield the tensors of the forward pass that a tensor of a backward pass was computed from."""
-    for producer in dataflow.producers(event):
-        if producer.event is None:
-            continue
-        source = dataflow.origin(producer.event)
-        if not is_backward(run, source):
-            yield source
-        elif depth:
-            yield from _forward_values(run, dataflow, source, depth - 1)
+    level = [event]
+    for _ in range(1 + _DEPTH):
+        made = (producer.event for one in level for producer in dataflow.producers(one))
+        sources = dict.fromkeys(dataflow.origin(one) for one in made if one is not None)
+        level = [source for source in sources if is_backward(run, source)]
+        yield from (source for source in sources if not is_backward(run, source))
 
 
 def _eager_op(

@@ -111,7 +111,7 @@ def layer_before(
     """
     made = [one]
     for _ in range(_FROM_LAYER):
-        made = [source for one in made for source in sources(one)]
+        made = list(dict.fromkeys(source for one in made for source in sources(one)))
         layers = {layer_of(one) for one in made} - {None, layer}
         if layers:
             found = layers.pop()

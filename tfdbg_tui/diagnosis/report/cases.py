@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
 _PATTERN_DEPTH = 3
+_SOURCES = 64  # inputs of an op, of which is looked what they are made from
+_INNER_SOURCES = 8  # the same of the ops behind them, as their number multiplies at each level
 _USERS = 8  # of a tensor, that are looked at
 _KEEPING = frozenset(("Reshape", "ExpandDims", "BroadcastTo", "Tile", "Cast", "AddV2", "Maximum"))
 """Ops whose results are still sums, or numbers of the program, where their inputs are."""
@@ -49,7 +51,11 @@ class CaseBuilder:
         """Return the case of a root."""
         event = root.event
         run = self._run
-        inputs = tuple(self._input(event, producer) for producer in self._dataflow.producers(event))
+        producers = self._dataflow.producers(event)
+        inputs = tuple(
+            self._input(event, producer, _PATTERN_DEPTH if number < _SOURCES else 0)
+            for number, producer in enumerate(producers)
+        )
         graph = run.graphs.get(graph_id_of(run, event) or "")
         backward = is_backward(run, event)
         forward = forward_op(run, self._dataflow, event) if backward else None
@@ -64,8 +70,7 @@ class CaseBuilder:
             open=root.node.open,
             unsure=root.unsure,
             bad_input=any(
-                self._causes.health(event, producer) is Health.BAD
-                for producer in self._dataflow.producers(event)
+                self._causes.health(event, producer) is Health.BAD for producer in producers
             ),
             backward=backward,
             gradient_of=forward.op_type if forward else "",
@@ -102,10 +107,10 @@ class CaseBuilder:
             tensor_id < first_made and producer.event is None for tensor_id, producer in taken
         )
 
-    def _input(self, event: TensorEvent, producer: Producer) -> Input:
+    def _input(self, event: TensorEvent, producer: Producer, depth: int) -> Input:
         summary = self._causes.input_summary(producer)
         finite = self._causes.health(event, producer) is Health.FINITE
-        op_type, made_from = self._made_from(producer, _PATTERN_DEPTH)
+        op_type, made_from = self._made_from(producer, depth)
         inferred = producer.inferred or self._dataflow.timeline.overtaken(event, producer.event)
         return Input(
             summary, finite, inferred, producer.name, op_type, made_from, producer.updated_by
@@ -120,7 +125,7 @@ class CaseBuilder:
         if depth == 0:
             return op_type, ()
         inputs = []
-        for inner in self._dataflow.producers(source):
+        for inner in self._dataflow.producers(source)[:_INNER_SOURCES]:
             inner_type, made_from = self._made_from(inner, depth - 1)
             inputs.append(Input(None, False, inner.inferred, inner.name, inner_type, made_from))
         return op_type, tuple(inputs)
@@ -138,7 +143,8 @@ class CaseBuilder:
     def _types_beside(self, use: Use) -> frozenset[str]:
         """Return the types of the ops that make the other inputs of an op that uses a tensor."""
         found = set[str]()
-        for producer in self._dataflow.producers(use.event) if use.event else ():
+        producers = self._dataflow.producers(use.event) if use.event else ()
+        for producer in producers[:_SOURCES]:
             if producer.input_slot != use.input_slot:
                 found.update(_types_of(*self._made_from(producer, _PATTERN_DEPTH)))
         return frozenset(found)

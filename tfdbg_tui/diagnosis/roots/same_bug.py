@@ -67,7 +67,7 @@ class SameBug:
         self._dataflow = dataflow
         self._summaries = summaries
         self._finite = finite
-        self._sources: dict[TensorEvent, set[Source]] = {}
+        self._sources: dict[tuple[TensorEvent, int], set[Source]] = {}
         self._forward_ops: dict[TensorEvent, ForwardOp | None] = {}
         self._known: dict[Mark, list[int]] = {}
 
@@ -206,8 +206,8 @@ class SameBug:
         A gradient is computed from forward values, and from gradients of other values.  What the
         gradients of two ops begin with is no bug of theirs: they are added, or 1 to begin with.
         """
-        if depth == _GRADIENT_DEPTH and event in self._sources:
-            return self._sources[event]
+        if (event, depth) in self._sources:
+            return self._sources[event, depth]
         found: set[Source] = set()
         for producer in self._dataflow.producers(event):
             if producer.event is None:
@@ -227,8 +227,7 @@ class SameBug:
                 found.add(source)
                 if depth and is_backward(self._run, source):
                     found |= self._inputs(source, depth - 1)
-        if depth == _GRADIENT_DEPTH:
-            self._sources[event] = found
+        self._sources[event, depth] = found
         return found
 
     def _is_of_other_gradient(self, event: TensorEvent, source: TensorEvent) -> bool:

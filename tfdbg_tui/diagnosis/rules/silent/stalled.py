@@ -218,7 +218,7 @@ def _handed_on_to(run: Run, dataflow: Dataflow, event: TensorEvent) -> Iterator[
     layers = LayersOfOps(run)
     mine, made = layers.of_event(event), [event]
     for _ in range(_TO_NEXT):
-        uses = [use.event for one in made for use in dataflow.consumers(one)]
+        uses = dict.fromkeys(use.event for one in made for use in dataflow.consumers(one))
         made = [use for use in uses if use is not None and is_backward(run, use)]
         reached = dict.fromkeys(layers.of_event(one) for one in made)
         if any(one not in (None, mine) for one in reached):
