@@ -19,6 +19,7 @@ from tfdbg_tui.cli.info import describe
 from tfdbg_tui.cli.options import add_logdir
 from tfdbg_tui.diagnosis import Explanation, TensorEvent, chain_to_text, diagnose, find_alerts
 from tfdbg_tui.logdir import LogdirError, RunReader, choose_run, list_runs
+from tfdbg_tui.logdir.text import shortened
 from tfdbg_tui.query import Kind, parse, tensor_rows
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Tools:
             if found and found.lines:
                 end = min(last or len(found.lines), first + _MOST_LINES - 1)
                 lines = enumerate(found.lines[first - 1 : end], first)
-                return "\n".join(f"{number:5} {line}" for number, line in lines)
+                return "\n".join(f"{number:5} {shortened(line)}" for number, line in lines)
         raise ValueError(f"the dump holds no text of {file}")
 
     def _open(self, run_id: str | None) -> Run:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tfdbg_tui.cli import colours, info, query
 from tfdbg_tui.diagnosis import to_text, verdict_word
-from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.logdir.text import printable, shortened
 from tfdbg_tui.query import parse, tensor_rows
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def _print_source(console: Console, run: Run, finding: Finding) -> None:
     if not lines:
         return
     first = max(1, place.line - _AROUND)
-    excerpt = "\n".join(map(printable, lines[first - 1 : place.line + _AROUND]))
+    shown = lines[first - 1 : place.line + _AROUND]
+    excerpt = "\n".join(printable(shortened(line)) for line in shown)
     console.rule(Text(printable(f"{place.file}:{place.line}")))
     console.print(
         Syntax(

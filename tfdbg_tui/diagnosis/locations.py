@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.generated_code import origin_of
 from tfdbg_tui.logdir import StackFrame
+from tfdbg_tui.logdir.text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,8 +85,7 @@ def location_of(run: Run, stack_id: int | None) -> Location | None:
         return None
     frame = frames[position]
     lines = source_lines(run, frame.host, frame.path)
-    code = lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
-    return Location(frame.path or "", frame.line, frame.function, code)
+    return Location(frame.path or "", frame.line, frame.function, _code(lines, frame.line))
 
 
 def source_lines(run: Run, host: str, path: str | None) -> tuple[str, ...]:
@@ -119,7 +119,12 @@ def _behind_autograph(run: Run, frame: StackFrame) -> Location | None:
     if best is None:
         return None
     found, path, lines = best
-    return Location(path, found.line, found.function, lines[found.line - 1].strip())
+    return Location(path, found.line, found.function, _code(lines, found.line))
+
+
+def _code(lines: Sequence[str], number: int) -> str:
+    """Return a line of a file; empty where there is none of this number."""
+    return shortened(lines[number - 1].strip()) if 0 < number <= len(lines) else ""
 
 
 # What lies between a call of an op and the op itself, and adds nothing of its own.

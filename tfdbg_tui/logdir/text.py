@@ -5,6 +5,8 @@ A logdir is untrusted input: a name in it may hold escape sequences that a termi
 
 from __future__ import annotations
 
+_LONGEST_LINE = 2000  # characters; nobody reads more
+
 
 def printable(text: str) -> str:
     r"""Return `text` with every character that could steer a terminal spelt out, as ``\x1b``.
@@ -17,3 +19,8 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def shortened(line: str) -> str:
+    """Return a line of source, without the end of one that is longer than anybody reads."""
+    return line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…"

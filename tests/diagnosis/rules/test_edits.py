@@ -74,6 +74,12 @@ def test_suggestion(code: str, edit: Edit, expected: str | None) -> None:
         assert found.startswith(expected)
 
 
+def test_no_source_is_parsed_that_would_take_seconds() -> None:
+    line = "y = tf.math.log(x)"
+    assert suggestion([line, "z = 0"], 1, [_LOG]) is not None
+    assert suggestion([line, "z = 0" + " + 1" * 250_000], 1, [_LOG]) is None
+
+
 @pytest.mark.parametrize(
     ("found", "expected"),
     [

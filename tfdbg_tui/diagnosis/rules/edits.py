@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
 
-_LONGEST_SOURCE = 20_000  # lines
+_LONGEST_SOURCE = 1_000_000  # characters; more takes seconds
 _LONGEST_CODE = 160  # characters that still make a readable suggestion
 
 
@@ -74,7 +74,7 @@ def suggestion(
             without it such an edit gives None.
         dtype: Type of the values, where it is known.
     """
-    if not 0 < line <= len(lines) <= _LONGEST_SOURCE:
+    if not 0 < line <= len(lines) or sum(map(len, lines)) + len(lines) > _LONGEST_SOURCE:
         return None
     tree = _parsed("\n".join(lines))
     if tree is None:
