@@ -117,7 +117,7 @@ class Captures:
         found = []
         for path in self._paths(graph_id):
             if path.graph_id == read.graph_id:
-                given = path.arguments.get(read.inputs[0].op_name)
+                given = path.arguments.get(read.input(0).op_name)
                 if given is None:
                     return None
                 found.append((given[0], self._captured(read, path, told=True, inferred=given[1])))
@@ -135,7 +135,7 @@ class Captures:
         others: set[GraphOp] = set()
         for path, name, op in self._all_assignments(paths):
             outer, inferred = path.arguments.get(name, (None, True))
-            itself = name == op.inputs[0].op_name
+            itself = name == op.input(0).op_name
             if outer is None or outer in names:
                 told = outer is not None and itself
                 found.append(self._captured(op, path, told=told, inferred=inferred))

@@ -53,7 +53,7 @@ class Queues:
             user = graph.ops.get(use.op_name)
             if user is None or not user.op_type.startswith("QueueEnqueue"):
                 continue
-            if user.inputs[0] == queue and slot + 1 < len(user.inputs):
+            if user.input(0) == queue and slot + 1 < len(user.inputs):
                 yield user.inputs[slot + 1]
 
     def _last_bad(self, graph_id: str, ref: TensorRef, row: int) -> TensorEvent | None:

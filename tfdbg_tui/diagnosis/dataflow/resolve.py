@@ -155,7 +155,7 @@ class Resolver:
         if through_loop is not None:
             return through_loop
         if op.op_type == "Switch":
-            return replace(self.resolve(graph_id, op.inputs[0], at, depth - 1), via="branch")
+            return replace(self.resolve(graph_id, op.input(0), at, depth - 1), via="branch")
         if op.op_type == "Merge":
             ends = [self.resolve(graph_id, ref, at, depth - 1) for ref in op.inputs]
             return replace(_taken(ends, at, lambda p: p.via != "branch") or unknown, via="branch")
@@ -314,10 +314,12 @@ class Resolver:
         """Whether an argument of a loop's body is the same in each iteration."""
         outputs = self._calls.outputs(body)
         ref = outputs[slot] if slot < len(outputs) else None
-        while ref is not None:
-            op = self._run.op(body, ref.op_name)
-            if op is None or op.op_type == "Placeholder":
-                return op is not None and self._calls.argument_slot(body, op.name) == slot
+        for _ in range(MAX_DEPTH):  # In a damaged graph, copies may be of each other.
+            op = self._run.op(body, ref.op_name) if ref is not None else None
+            if ref is None or op is None:
+                return False
+            if op.op_type == "Placeholder":
+                return self._calls.argument_slot(body, op.name) == slot
             ref = copied_input(op, ref.slot)
         return False
 

@@ -56,13 +56,13 @@ class V1Loops:
         """
         outside = replace(at, iteration=None)
         if op.op_type in _BORDERS:
-            found = self._resolve(op.graph_id, op.inputs[0], outside, depth - 1)
+            found = self._resolve(op.graph_id, op.input(0), outside, depth - 1)
         elif op.op_type in _NEXT:
-            found = self._resolve(op.graph_id, op.inputs[0], at, depth - 1)
+            found = self._resolve(op.graph_id, op.input(0), at, depth - 1)
         elif op.op_type == "TensorArrayGradV3":
-            found = self._resolve(op.graph_id, op.inputs[1], at, depth - 1)
+            found = self._resolve(op.graph_id, op.input(1), at, depth - 1)
         elif op.op_type in _WRITES:
-            value = op.inputs[_WRITES[op.op_type]]
+            value = op.input(_WRITES[op.op_type])
             found = self._resolve(op.graph_id, value, outside, depth - 1)
             found = replace(found, inferred=True, op_type=op.op_type)
         elif op.op_type == "Merge" and (again := self._next_iteration(op)) is not None:
@@ -79,7 +79,7 @@ class V1Loops:
 
     def _variable(self, merge: GraphOp, again: TensorRef, at: At, depth: int) -> Producer:
         """Return what a variable of a loop is, in an iteration, or when the loop has ended."""
-        (start,) = (ref for ref in merge.inputs if ref != again)
+        start = next((ref for ref in merge.inputs if ref != again), again)
         if at.iteration == 0:
             return self._resolve(merge.graph_id, start, at, depth - 1)
         if at.iteration is not None:
@@ -110,15 +110,18 @@ class V1Loops:
     def _pushed(self, pop: GraphOp) -> TensorRef | None:
         """Return the tensor that is pushed to the stack which an op pops from."""
         graph = self._run.graphs[pop.graph_id]
-        stack = pop.inputs[0].op_name
+        stack, left = pop.input(0).op_name, set[str]()
         while (op := graph.ops.get(stack)) is not None and op.op_type in _BORDERS:
-            stack = op.inputs[0].op_name
+            if stack in left:
+                return None  # A damaged graph is a circle.
+            left.add(stack)
+            stack = op.input(0).op_name
         entered = [stack]
         for name in entered:  # grows: from loop to loop
             for op in (graph.ops.get(use.op_name) for use in graph.consumers(name)):
                 if op is not None and op.op_type == "StackPushV2":
-                    return op.inputs[1]
-                if op is not None and op.op_type in _BORDERS:
+                    return op.input(1)
+                if op is not None and op.op_type in _BORDERS and op.name not in entered:
                     entered.append(op.name)
         return None
 

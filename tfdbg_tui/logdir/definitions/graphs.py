@@ -78,6 +78,10 @@ class GraphOp:
 
     __repr__ = short_repr
 
+    def input(self, slot: int) -> TensorRef:
+        """Return an input; that of no op where a damaged record holds fewer than the op takes."""
+        return self.inputs[slot] if slot < len(self.inputs) else TensorRef("", 0)
+
 
 @dataclass(slots=True, repr=False)
 class Graph:

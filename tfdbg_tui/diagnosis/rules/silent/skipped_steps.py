@@ -86,7 +86,7 @@ def _asked(run: Run, dataflow: Dataflow) -> Iterator[History]:
     They need not be of a root: NaN may come to them from the loss.
     """
     for graph in list(run.graphs.values()):
-        asked = [op.inputs[0] for op in list(graph.ops.values()) if op.op_type == "IsFinite"]
+        asked = [op.input(0) for op in list(graph.ops.values()) if op.op_type == "IsFinite"]
         for ref in asked:
             for event in computed(run, dataflow, graph.graph_id, ref.op_name):
                 if event.slot == ref.slot and _is_of_gradients(run, dataflow, event):
