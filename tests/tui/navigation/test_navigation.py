@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.events import name_of
 from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.navigation import NowhereError, first_focus
-from tfdbg_tui.tui.panes import numbered_panes, pane_named
+from tfdbg_tui.tui.panes import numbered_panes, pane_named, present_panes
 from tfdbg_tui.tui.panes.stack_trace import FRAMES
 from tfdbg_tui.tui.session.focusing import focus_frame, focused_event
 from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
@@ -263,3 +263,16 @@ def test_going_to_a_step_and_to_a_file(mnist: Snapshot, start: Focus) -> None:
     focus = navigation.goto(mnist, start, "debug_mnist.py")
     assert focus.place is not None
     assert (focus.pane, focus.place.line) == ("source_code", 1)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_from_a_pane_that_is_not_there_the_way_leads_to_one_that_is(
+    tmp_path: Path, step: int
+) -> None:
+    made = Program(tmp_path)
+    made.execution("Fill", [], {0: floats(1.0)})
+    snapshot = Snapshot(made.open())
+    there = [spec.name for spec in present_panes(snapshot)]
+    absent = next(spec.name for spec in numbered_panes() if spec.name not in there)
+    focus = replace(first_focus(snapshot), pane=absent)
+    assert navigation.cycle_pane(snapshot, focus, step).pane in there

@@ -44,6 +44,8 @@ def cycle_pane(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
         step: 1 or -1.
     """
     names = [spec.name for spec in group_of(focus.pane, snapshot)]
+    if focus.pane not in names:  # It is not there for this run.
+        names.insert(0, focus.pane)
     return replace(focus, pane=names[(names.index(focus.pane) + step) % len(names)])
 
 

@@ -210,9 +210,9 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         return row
 
     def _lines_of(self, row: int) -> range:
-        """Return the lines of a row; of one that is higher than the list the last ones."""
+        """Return the lines of a row; of one that is higher than the list the last, one at least."""
         lines = len(self._row_strips(row))
-        return range(max(0, lines - self._page_lines), lines)
+        return range(max(0, lines - max(1, self._page_lines)), lines)
 
     def reveal(self, row: int, *, centre: bool = False) -> None:
         """Scroll until a row is in view: just so if it is near, else to the middle."""
