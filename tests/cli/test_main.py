@@ -111,6 +111,7 @@ def test_a_closed_pipe_is_not_an_error(logdirs: RecordedLogdirs) -> None:
     assert result.stderr == b""
 
 
+@pytest.mark.parametrize("form", ["", "--json"])
 @pytest.mark.parametrize(
     ("output", "code", "words"),
     [
@@ -120,9 +121,9 @@ def test_a_closed_pipe_is_not_an_error(logdirs: RecordedLogdirs) -> None:
     ],
 )
 def test_an_output_that_cannot_be_written(
-    logdirs: RecordedLogdirs, output: str, code: int, words: str
+    logdirs: RecordedLogdirs, form: str, output: str, code: int, words: str
 ) -> None:
-    command = f"{sys.executable} -m tfdbg_tui diagnose {logdirs['mnist']} --json"
+    command = f"{sys.executable} -m tfdbg_tui diagnose {logdirs['mnist']} {form}"
     result = subprocess.run(
         ["bash", "-c", f"{command} {output}; exit ${{PIPESTATUS[0]}}"],
         capture_output=True,

@@ -20,7 +20,7 @@ _CHANGES = {"- ": _RED, "+ ": _GREEN}  # what a fix takes out, and puts in
 def wanted() -> bool:
     """Whether standard output is a terminal whose user wants colours."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb"
-    return sys.stdout.isatty() and not plain
+    return bool(sys.stdout and sys.stdout.isatty()) and not plain  # It may be closed.
 
 
 def coloured(report: str) -> str:

@@ -110,7 +110,7 @@ class _Progress:
         self._done = self._failed = self._bytes = 0
         self._began = time.monotonic()
         self._told_at = float("-inf")
-        self._shown = sys.stderr.isatty()
+        self._shown = bool(sys.stderr and sys.stderr.isatty())
 
     def note(self, process: RunFiles, *, failed: bool) -> None:
         """Count a process that has been read."""

@@ -120,7 +120,7 @@ def _refuse(reason: str) -> int:
 
 
 def _usable_terminal() -> bool:
-    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    interactive = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
     return interactive and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
