@@ -483,6 +483,18 @@ def test_a_loop_is_on_record_while_it_runs(dump: Path, control_flow: None) -> No
         assert session.run(v1.py_func(recorded, [y], tf.float32), {x: 1.0}) > 0.0
 
 
+def test_the_error_of_a_variable_without_a_value_is_that_without_the_dump(
+    dump: Path, control_flow: None
+) -> None:
+    """It tells whether there is any resource: where loops are, the writer has tables and queues."""
+    x = v1.placeholder(tf.float32, [])
+    y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, tf.sin(y)), [0, x])[1]
+    scale = v1.get_variable("scale", initializer=2.0, use_resource=True)
+    with v1.Session() as session, pytest.raises(tf.errors.FailedPreconditionError) as caught:
+        session.run(y * scale, {x: 1.0})
+    assert "Container localhost does not exist" in str(caught.value.message)
+
+
 @pytest.mark.parametrize("is_last", [False, True])
 def test_what_a_run_that_fails_had_computed_is_on_record(dump: Path, is_last: bool) -> None:
     """TensorFlow drops the ops that record when another op raises."""

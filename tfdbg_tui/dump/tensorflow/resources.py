@@ -25,13 +25,16 @@ _INT32 = tf.int32.as_datatype_enum
 _INT64 = tf.int64.as_datatype_enum
 _FLOAT64 = tf.float64.as_datatype_enum
 
+CONTAINER = "tfdbg-tui"
+"""What the writer keeps is in a container of its own: whether there is that of the program's
+variables, which comes into being with the first of them, is in TensorFlow's messages."""
+
 _handle = attribute(Context, "_handle")
 
 
 def set_in_graph(ops: OpMaker, name: str) -> Any:
     """Return what stands for a set in a graph."""
-    types = {"key_dtype": tf.int32, "value_dtype": tf.float64}
-    return ops.tensor("MutableHashTableV2", **types, shared_name=name.encode())
+    return _table_in_graph(ops, name, tf.int32, tf.float64)
 
 
 def weight_or(ops: OpMaker, numbers: Any, number: Any, value: Any) -> Any:
@@ -115,8 +118,7 @@ def remove_from_set(name: str, numbers: Sequence[int]) -> None:
 
 def numbers_in_graph(ops: OpMaker, name: str) -> Any:
     """Return what stands in a graph for a table of int64 numbers by int64 numbers."""
-    types = {"key_dtype": tf.int64, "value_dtype": tf.int64}
-    return ops.tensor("MutableHashTableV2", **types, shared_name=name.encode())
+    return _table_in_graph(ops, name, tf.int64, tf.int64)
 
 
 def number_or_zero(ops: OpMaker, numbers: Any, key: Any) -> Any:
@@ -138,18 +140,27 @@ def put_number(name: str, key: int, number: int) -> None:
         key: The number's key.
         number: The number.
     """
-    types = ("key_dtype", _INT64, "value_dtype", _INT64, "shared_name", name)
     values = [EagerTensor(np.array([n]), "/device:CPU:0", _INT64) for n in (key, number)]
     into = ("Tin", _INT64, "Tout", _INT64)
     with executors.synchronous():
-        (table,) = run_op("MutableHashTableV2", [], types)
-        run_op("LookupTableInsertV2", [table, *values], into, outputs=0)
+        run_op("LookupTableInsertV2", [_table(name, _INT64, _INT64), *values], into, outputs=0)
 
 
 def _set(name: str) -> Any:
-    types = ("key_dtype", _INT32, "value_dtype", _FLOAT64, "shared_name", name)
-    (table,) = run_op("MutableHashTableV2", [], types)
+    return _table(name, _INT32, _FLOAT64)
+
+
+def _table(name: str, key: int, value: int) -> Any:
+    types = ("key_dtype", key, "value_dtype", value)
+    named = ("container", CONTAINER, "shared_name", name)
+    (table,) = run_op("MutableHashTableV2", [], (*types, *named))
     return table
+
+
+def _table_in_graph(ops: OpMaker, name: str, key: Any, value: Any) -> Any:
+    types = {"key_dtype": key, "value_dtype": value}
+    named = {"container": CONTAINER.encode(), "shared_name": name.encode()}
+    return ops.tensor("MutableHashTableV2", **types, **named)
 
 
 def int32(number: int) -> Any:

@@ -24,7 +24,7 @@ from tensorflow.core.protobuf.config_pb2 import ConfigProto
 from tensorflow.python.framework.ops import EagerTensor
 
 from tfdbg_tui.dump.tensorflow import functions, graph_ops
-from tfdbg_tui.dump.tensorflow.resources import OfContexts, current_context, run_op
+from tfdbg_tui.dump.tensorflow.resources import CONTAINER, OfContexts, current_context, run_op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +76,7 @@ def put(ops: OpMaker, name: str, numbers: Any, number: Any, words: Any, *, is_bo
     """
     capacity = _CAPACITY if is_bounded else 0
     values = [numbers, number, words]
-    return ops.op("Stage", values, shared_name=name.encode(), capacity=capacity)
+    return ops.op("Stage", values, **_named(name), capacity=capacity)
 
 
 def put_number(name: str, number: Any, columns: int) -> None:
@@ -162,7 +162,8 @@ def _take_many(name: str, count: int, where: Any) -> Items:
 
 
 def _attributes(name: str) -> tuple[Any, ...]:
-    return ("dtypes", _TYPE_NUMBERS, "shared_name", name, "capacity", _CAPACITY)
+    named = ("container", CONTAINER, "shared_name", name)
+    return ("dtypes", _TYPE_NUMBERS, *named, "capacity", _CAPACITY)
 
 
 def taker(name: str, count: int) -> Any:
@@ -232,8 +233,11 @@ class FunctionWriter:
 def attributes_in_graph(name: str) -> dict[str, Any]:
     """Return the attributes of an op of a graph that does something with a stage."""
     types = AttrValue(list=AttrValue.ListValue(type=_TYPE_NUMBERS))
-    shared = {"container": b"", "shared_name": name.encode()}
-    return {"dtypes": types, "capacity": _CAPACITY, "memory_limit": 0, **shared}
+    return {"dtypes": types, "capacity": _CAPACITY, "memory_limit": 0, **_named(name)}
+
+
+def _named(name: str) -> dict[str, bytes]:
+    return {"container": CONTAINER.encode(), "shared_name": name.encode()}
 
 
 @functools.cache
