@@ -885,6 +885,25 @@ def test_what_comes_out_of_a_queue_is_what_another_thread_has_put_in(dump: Path)
     assert (root.op_type, root.rule) == ("Log", "log-of-zero")
 
 
+def test_what_was_put_into_a_queue_may_be_on_record_after_what_came_out(dump: Path) -> None:
+    queue, x = v1.FIFOQueue(10, [tf.float32]), v1.placeholder(tf.float32, [4])
+    put = queue.enqueue([tf.split(tf.math.log(x), 2)[1]])
+    with tf.control_dependencies([put]):
+        late = v1.py_func(lambda _: time.sleep(0.5), [x], [])
+    taken = tf.sqrt(queue.dequeue())
+    with tf.control_dependencies([late]):
+        last = tf.sin(x)
+    with v1.Session() as session:
+        for least in (2.0, 0.0):
+            fed = {x: [1.0, 2.0, 1.0, least]}
+            thread = threading.Thread(target=session.run, args=(last, fed))
+            thread.start()
+            session.run(taken)
+            thread.join()
+    (root,) = diagnosed(dump).roots
+    assert (root.op_type, root.rule) == ("Log", "log-of-zero")
+
+
 def test_a_healthy_tensor_out_of_a_queue_is_no_bad_one_that_was_put_in(dump: Path) -> None:
     queue, x = v1.FIFOQueue(10, [tf.float32]), v1.placeholder(tf.float32, [2])
     put, taken = queue.enqueue([tf.math.log(x)]), tf.sqrt(queue.dequeue())

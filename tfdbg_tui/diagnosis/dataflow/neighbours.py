@@ -367,7 +367,8 @@ class Neighbours:
         if variable.event is None or variable.at is None:
             return
         for op in self._readers()[:_READS]:
-            for event in self._timeline.after(op.graph_id, op.name, variable.at.row, _TRIED):
+            value = TensorRef(op.name, 0)
+            for event in self._timeline.after(op.graph_id, value, variable.at.row, _TRIED):
                 producers = self._producers(event)
                 if any(producer.event == variable.event for producer in producers):
                     yield self.of_event(event)

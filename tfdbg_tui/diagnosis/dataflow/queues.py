@@ -1,4 +1,8 @@
-"""What comes out of a queue: something that was put into it before."""
+"""What comes out of a queue: something that was put into it.
+
+Runs that put in and take out go on at the same time, and each is on record when it has ended or
+enough of it has run: what was put in may come after what was taken out.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,14 @@ from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer, copied_input
 from tfdbg_tui.diagnosis.events import is_bad, op_type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run, TensorRef
 
-_LOOK_BACK = 50
-"""So many computations of what is put into a queue are looked through."""
+_LOOK_AROUND = 50
+"""So many computations of what is put into a queue are looked through, before and after."""
 
 
 class Queues:
@@ -33,15 +37,17 @@ class Queues:
     def put(self, event: TensorEvent, op: GraphOp) -> Producer:
         """Return the last bad tensor that was put into the queue of an op, if a bad one came out.
 
-        Most likely it is that one; which healthy one it is where that came out is not known.
+        Most likely it is that one, or where there is none before, the first that is on record
+        later; which healthy one it is where that came out is not known.
 
         Args:
             event: What came out.
             op: The op that took it.
         """
-        refs = self._put_by(op, event.slot) if is_bad(self._run, event) else ()
-        found = [self._last_bad(op.graph_id, ref, event.index) for ref in refs]
-        made = max((bad for bad in found if bad is not None), key=lambda e: e.index, default=None)
+        refs = list(self._put_by(op, event.slot)) if is_bad(self._run, event) else []
+        made = self._last_bad(op.graph_id, refs, event.index)
+        if made is None:
+            made = self._first_bad(op.graph_id, refs, event.index)
         made_by = op_type_of(self._run, made) if made is not None else op.op_type
         return Producer(0, f"{op.name}:{event.slot}", made, made is not None, "graph", made_by)
 
@@ -54,17 +60,29 @@ class Queues:
             if user is None or not user.op_type.startswith("QueueEnqueue"):
                 continue
             if user.input(0) == queue and slot + 1 < len(user.inputs):
-                yield user.inputs[slot + 1]
+                yield self._recorded(op.graph_id, user.inputs[slot + 1])
 
-    def _last_bad(self, graph_id: str, ref: TensorRef, row: int) -> TensorEvent | None:
-        """Return the last computation of a tensor before a row that is bad."""
-        ref = self._recorded(graph_id, ref)
-        for _ in range(_LOOK_BACK):
+    def _last_bad(self, graph_id: str, refs: Sequence[TensorRef], row: int) -> TensorEvent | None:
+        """Return the last computation of one of some tensors before a row that is bad."""
+        before = (self._last_bad_of(graph_id, ref, row) for ref in refs)
+        return max(filter(None, before), key=lambda event: event.index, default=None)
+
+    def _last_bad_of(self, graph_id: str, ref: TensorRef, row: int) -> TensorEvent | None:
+        for _ in range(_LOOK_AROUND):
             event = self._timeline.last_before(graph_id, ref, row)
             if event is None or is_bad(self._run, event):
                 return event
             row = event.index
         return None
+
+    def _first_bad(self, graph_id: str, refs: Sequence[TensorRef], row: int) -> TensorEvent | None:
+        """Return the first computation of one of some tensors after a row that is bad."""
+        after = (self._first_bad_of(graph_id, ref, row) for ref in refs)
+        return min(filter(None, after), key=lambda event: event.index, default=None)
+
+    def _first_bad_of(self, graph_id: str, ref: TensorRef, row: int) -> TensorEvent | None:
+        later = self._timeline.after(graph_id, ref, row, _LOOK_AROUND)
+        return next((event for event in later if is_bad(self._run, event)), None)
 
     def _recorded(self, graph_id: str, ref: TensorRef) -> TensorRef:
         """Return a tensor, or what it is a copy of where it is not recorded itself."""

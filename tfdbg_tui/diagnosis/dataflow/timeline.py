@@ -249,20 +249,21 @@ class Timeline:
         _, row, slot = min(rows)
         return TensorEvent("graph_execution", row, slot)
 
-    def after(self, graph_id: str, op_name: str, row: int, number: int) -> list[TensorEvent]:
-        """Return the first tensors that an op made after a row, of whatever call.
+    def after(self, graph_id: str, ref: TensorRef, row: int, number: int) -> list[TensorEvent]:
+        """Return the first computations of a graph's tensor after a row, of whatever call.
 
         Args:
             graph_id: The graph.
-            op_name: The op.
+            ref: The tensor.
             row: The row after which they are looked for.
             number: How many at most.
         """
         found: list[TensorEvent] = []
-        for site, site_id in self.sites(graph_id, op_name)[:1]:
+        sites = self.sites(graph_id, ref.op_name)
+        for site_id in [number for site, number in sites if site.output_slot == ref.slot][:1]:
             later = self._rows.first_after(site_id, row)
             while later is not None and len(found) < number:
-                found.append(TensorEvent("graph_execution", later, site.output_slot))
+                found.append(TensorEvent("graph_execution", later, ref.slot))
                 later = self._rows.first_after(site_id, later)
         return found
 
