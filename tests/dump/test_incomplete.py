@@ -324,7 +324,7 @@ def exported() -> Any:
     [
         ("writer.DumpWriter.session_skipped", partial_run),
         ("writer.DumpWriter.function_left_out", compiled_in_a_dataset),
-        ("tensorflow.exports._make_plain", exported),
+        ("tensorflow.exports.make_plain", exported),
     ],
 )
 def test_a_bug_of_ours_where_something_is_left_out_is_told(

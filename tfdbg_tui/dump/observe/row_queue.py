@@ -46,7 +46,13 @@ from tfdbg_tui.dump.encode.queue_rows import (
 )
 from tfdbg_tui.dump.observe import callbacks, taken_rows
 from tfdbg_tui.dump.observe.calls import LoneCall, Moment
-from tfdbg_tui.dump.tensorflow import executors, resources, session_stages, stages
+from tfdbg_tui.dump.tensorflow import (
+    collected_graphs,
+    executors,
+    resources,
+    session_stages,
+    stages,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -294,7 +300,8 @@ class _Queue:
     def _run(self) -> None:
         ends = False
         while not ends:
-            self.drain()
+            if not collected_graphs.has_begun():
+                self.drain()
             self._runs.set()
             ends = self._ends.wait(_INTERVAL_SECONDS)
 

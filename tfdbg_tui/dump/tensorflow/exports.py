@@ -13,7 +13,6 @@ from weakref import WeakSet
 
 import tensorflow as tf
 from tensorflow.python.client.session import BaseSession
-from tensorflow.python.eager.context import Context
 from tensorflow.python.eager.wrap_function import function_from_graph_def
 from tensorflow.python.ops import gen_experimental_dataset_ops
 
@@ -21,7 +20,7 @@ from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.tensorflow import functions, own
 from tfdbg_tui.dump.tensorflow.function_defs import called_functions
 from tfdbg_tui.dump.tensorflow.graph_state import state_of
-from tfdbg_tui.dump.tensorflow.private import declare
+from tfdbg_tui.dump.tensorflow.private import Wrappers, declare
 from tfdbg_tui.dump.tensorflow.session_callables import CALL
 
 if TYPE_CHECKING:
@@ -47,9 +46,14 @@ def keep_plain() -> None:
 
     It stays so until the process ends: they outlive the dump.
     """
-    for declaration, plain in _PLAIN:
+    wrap_for_good(_PLAIN)
+
+
+def wrap_for_good(wrappers: Wrappers) -> None:
+    """Put wrappers in place of what is declared, until the process ends."""
+    for declaration, wrapper in wrappers:
         original = getattr(declaration.owner, declaration.name)
-        setattr(declaration.owner, declaration.name, plain(original))
+        setattr(declaration.owner, declaration.name, wrapper(original))
 
 
 def _graph_plain(original: Any) -> Any:
@@ -57,7 +61,7 @@ def _graph_plain(original: Any) -> Any:
     def as_graph_def(graph: Any, *args: Any, **kwargs: Any) -> Any:
         graph_def, version = original(graph, *args, **kwargs)
         if not graph.building_function:
-            _guarded(_make_plain, graph_def)
+            guarded(make_plain, graph_def)
         return graph_def, version
 
     return as_graph_def
@@ -97,25 +101,9 @@ def _dataset_plain(original: Any) -> Any:
     @functools.wraps(original)
     def as_serialized_graph(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         serialized = original(dataset, *args, **kwargs)
-        return _guarded(_plain_text, serialized) if tf.executing_eagerly() else serialized
+        return guarded(_plain_text, serialized) if tf.executing_eagerly() else serialized
 
     return as_serialized_graph
-
-
-def _metadata_plain(original: Any) -> Any:
-    @functools.wraps(original)
-    def export_run_metadata(this: Any) -> Any:
-        metadata = original(this)
-        graphs = list(metadata.partition_graphs)
-        for function in metadata.function_graphs:
-            graphs += [function.pre_optimization_graph, function.post_optimization_graph]
-            graphs += function.partition_graphs
-        for graph_def in graphs:
-            _guarded(_make_plain, graph_def)
-        _guarded(_drop_eager_ops, metadata)  # by now no function has any of ours
-        return metadata
-
-    return export_run_metadata
 
 
 def _session_plain(original: Any) -> Any:
@@ -129,7 +117,7 @@ def _session_plain(original: Any) -> Any:
     ) -> Any:
         values = original(this, fetches, feed_dict, options, run_metadata)
         if run_metadata is not None:
-            _guarded(_make_run_plain, run_metadata)
+            guarded(_make_run_plain, run_metadata)
         return values
 
     return run
@@ -140,7 +128,7 @@ def _callable_plain(original: Any) -> Any:
     def call(this: Any, *args: Any, **kwargs: Any) -> Any:
         values = original(this, *args, **kwargs)
         if kwargs.get("run_metadata") is not None:
-            _guarded(_make_run_plain, kwargs["run_metadata"])
+            guarded(_make_run_plain, kwargs["run_metadata"])
         return values
 
     return call
@@ -151,7 +139,7 @@ def _make_run_plain(metadata: Any) -> None:
     for graph_def in metadata.partition_graphs:
         _restore_copies(graph_def)
         _bypass_ours(graph_def)
-        _make_plain(graph_def)
+        make_plain(graph_def)
     for device in metadata.step_stats.dev_stats:
         _restore_names(device.node_stats, "node_name", "timeline_label")
         _keep(device.node_stats, lambda node: not _is_our_name(node.node_name))
@@ -205,37 +193,10 @@ def _keep(repeated: Any, wanted: Callable[[Any], bool]) -> None:
         repeated.extend(kept)
 
 
-def _drop_eager_ops(metadata: Any) -> None:
-    """Leave out the graphs that TensorFlow makes of eager ops of ours."""
-    of_functions = [graph.pre_optimization_graph for graph in metadata.function_graphs]
-    for kept, graph_defs in (
-        (metadata.function_graphs, of_functions),
-        (metadata.partition_graphs, list(metadata.partition_graphs)),
-    ):
-        plain, is_ours = [], False
-        for graph, graph_def in zip(kept, graph_defs, strict=True):
-            # Only the op that finds a table names it; the next one puts something into it.
-            is_ours = _names_ours(graph_def) or (is_ours and _changes_table(graph_def))
-            if not is_ours:
-                plain.append(graph)
-        del kept[:]
-        kept.extend(plain)
-
-
-def _changes_table(graph_def: Any) -> bool:
-    return any(node.op.startswith("LookupTable") for node in graph_def.node)
-
-
-def _names_ours(graph_def: Any) -> bool:
-    """Whether an op in a graph names a queue or a table of ours."""
-    names = (node.attr["shared_name"].s for node in graph_def.node if "shared_name" in node.attr)
-    return any(name.startswith(own.NAME.encode()) for name in names)
-
-
 def _sent_plain(original: Any) -> Any:
     @functools.wraps(original)
     def send(dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        plain = _guarded(_plain_dataset, dataset) if tf.executing_eagerly() else dataset
+        plain = guarded(_plain_dataset, dataset) if tf.executing_eagerly() else dataset
         return original(plain, *args, **kwargs)
 
     return send
@@ -261,7 +222,7 @@ def _dataset_of(graph_def: Any) -> Any:
     return function_from_graph_def(graph_def, [], output + ":0")()
 
 
-def _guarded(change: Callable[[Any], Any], subject: Any) -> Any:
+def guarded(change: Callable[[Any], Any], subject: Any) -> Any:
     """Return what a function makes of a subject; the subject itself where it fails."""
     try:
         with own.work():
@@ -277,7 +238,7 @@ def _guarded(change: Callable[[Any], Any], subject: Any) -> Any:
 
 def _plain_text(serialized: Any) -> Any:
     """Return the serialized GraphDef of a dataset; both are string tensors."""
-    return _changed_graph(serialized, _make_plain)
+    return _changed_graph(serialized, make_plain)
 
 
 def _plain_dataset(variant: Any) -> Any:
@@ -290,11 +251,11 @@ def _plain_dataset(variant: Any) -> Any:
         if name != function.signature.name:
             for listener in list(listeners):
                 listener.function_left_out(name, _BY_SERVICE)
-    _make_plain(graph_def)
+    make_plain(graph_def)
     return _dataset_of(graph_def)
 
 
-def _make_plain(graph_def: Any) -> None:
+def make_plain(graph_def: Any) -> None:
     """Make a GraphDef what it would be without us."""
     if not _holds_ours(graph_def):
         return
@@ -347,13 +308,12 @@ def _plain_functions(definitions: Any) -> Iterator[Any]:
             yield functions.function_def(plain)
 
 
-_PLAIN = (
+_PLAIN: Wrappers = (
     (declare(tf.Graph, "_as_graph_def"), _graph_plain),
     (declare(tf.Graph, "get_operations"), _operations_plain),
     (declare(tf.Graph, "operations"), _operations_property_plain),
     (declare(tf.Graph, "num_operations"), _number_plain),
     (declare(tf.data.Dataset, "_as_serialized_graph"), _dataset_plain),
-    (declare(Context, "export_run_metadata"), _metadata_plain),
     (
         declare(BaseSession, "run", "self", "fetches", "feed_dict", "options", "run_metadata"),
         _session_plain,

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorflow.python.util import traceback_utils
 
-from tfdbg_tui.dump.tensorflow import executors, exports, own_frames
+from tfdbg_tui.dump.tensorflow import collected_graphs, executors, exports, own_frames
 from tfdbg_tui.dump.tensorflow.call_hooks import CallHooks
 from tfdbg_tui.dump.tensorflow.eager_hooks import EagerHooks
 from tfdbg_tui.dump.tensorflow.listener import SafeListener
@@ -75,6 +75,7 @@ class Hooks:
         self._eager.installed = True
         executors.forget()
         exports.keep_plain()
+        collected_graphs.keep_plain()
         exports.listeners.add(self._listener)
         for hook, make in self._wrappers:
             original = inspect.getattr_static(hook.owner, hook.name)

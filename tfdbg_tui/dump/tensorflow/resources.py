@@ -29,6 +29,9 @@ CONTAINER = "tfdbg-tui"
 """What the writer keeps is in a container of its own: whether there is that of the program's
 variables, which comes into being with the first of them, is in TensorFlow's messages."""
 
+TABLE_TYPES = {(_INT32, _FLOAT64), (_INT64, _INT64), (_INT32, 0)}
+"""Those of keys and values of our tables, as eager ops about these have them; some have one."""
+
 _handle = attribute(Context, "_handle")
 
 
