@@ -54,12 +54,13 @@ class CodeLocations:
     ) -> None:
         self._recorder = recorder
         self._host = host
+        self._head = events.CodeLocation(host).encode()
         # Frame ids must be unique in a run, which may have several file sets.
         self._prefix = uuid.uuid4().hex[:4] + "."
         self._file_set = object()
         self._numbers = itertools.count()
         self._files: dict[str, int] = {}
-        self._frames: dict[_Frame, str] = {}
+        self._frames: dict[_Frame, bytes] = {}
         self._stacks: dict[tuple[int, ...], Location] = {}
         self._built: dict[tuple[bytes, keras_nodes.Built], bytes] = {}
         # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
@@ -113,26 +114,25 @@ class CodeLocations:
                 continue
             known = self._built.get((location.encoded, built))
             if known is None:
-                known = self._inserted(location.encoded, before, built)
+                known = self._inserted(location, before, built)
                 self._built[location.encoded, built] = known
             return known
         return location.encoded
 
-    def _inserted(self, encoded: bytes, before: int, built: keras_nodes.Built) -> bytes:
+    def _inserted(self, location: Location, before: int, built: keras_nodes.Built) -> bytes:
         """Return a CodeLocation with a frame more; as it is, if that is there: it is built now.
 
         Args:
-            encoded: The CodeLocation.
+            location: That of the CodeLocation.
             before: How many of its frames come before.
             built: Where the layer was built.
         """
-        found = events.CodeLocation.decode(encoded)
         path, line, function, name = built
-        is_built_now = self._frames.get((path, line, function)) in found.stack_frame_ids
-        if not is_built_now:
-            frame = path, line, f"{function}{events.BUILDS}{name})"
-            found.stack_frame_ids.insert(before, self._frames.get(frame) or self._intern(frame))
-        return found.encode()
+        frames = location.frames
+        if self._frames.get((path, line, function)) in frames:
+            return location.encoded
+        built_at = self._reference((path, line, f"{function}{events.BUILDS}{name})"))
+        return b"".join((self._head, *frames[:before], built_at, *frames[before:]))
 
     def _is_limited_gradient(self, location: Location) -> bool:
         """Return whether a gradient is computed whose layer decides if it is recorded."""
@@ -148,16 +148,19 @@ class CodeLocations:
         readable = locations.is_text(frame)
         frames = locations.frames_of(stack) if readable else _python_frames(frame)
         program = [place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY)]
+        references = tuple(map(self._reference, program))
         calls = layers.call_depths(frame)
+        library_calls = _library_calls(frame, calls, program)
         gradient = tape_hooks.depth_of_gradient(frame)
         location = Location(
             self._file_set,
-            self.of_frames(program),
+            b"".join((self._head, *references)),
             readable,
             calls,
             gradient,
             self._scope.has_stack(frames),
-            _library_calls(frame, calls, program),
+            library_calls,
+            references if library_calls else (),
         )
         if len(self._stacks) >= _MAX_CACHED_STACKS:
             self.give_back()
@@ -187,19 +190,22 @@ class CodeLocations:
 
     def of_frames(self, frames: Iterable[_Frame]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
-        ids = [self._frames.get(frame) or self._intern(frame) for frame in frames]
-        return events.CodeLocation(self._host, ids).encode()
+        return b"".join((self._head, *map(self._reference, frames)))
 
     def user_line(self, location: bytes) -> str:
         """Return ``file:line in function`` of the innermost frame of the user's own, or ""."""
-        places = {frame_id: frame for frame, frame_id in self._frames.items()}
+        places = {reference: frame for frame, reference in self._frames.items()}
         for frame_id in reversed(events.CodeLocation.decode(location).stack_frame_ids):
-            path, line, function = places[frame_id]
+            path, line, function = places[_reference(frame_id)]
             if not locations.is_installed(path):
                 return f"{path}:{line} in {function}"
         return ""
 
-    def _intern(self, frame: _Frame) -> str:
+    def _reference(self, frame: _Frame) -> bytes:
+        """Return what a serialized CodeLocation names a frame by."""
+        return self._frames.get(frame) or self._intern(frame)
+
+    def _intern(self, frame: _Frame) -> bytes:
         path, line, function = frame
         file_index = self._file_index(locations.absolute(path), path)
         frame_id = f"{self._prefix}{next(self._numbers):x}"
@@ -208,8 +214,8 @@ class CodeLocations:
         event = events.DebugEvent(stack_frame_with_id=payload)
         # Two threads may intern one frame twice: harmless, as ids never are shared.
         self._recorder.define(filesets.STACK_FRAMES, event)
-        self._frames[frame] = frame_id
-        return frame_id
+        reference = self._frames[frame] = _reference(frame_id)
+        return reference
 
     def _file_index(self, path: str, name: str) -> int:
         with self._recorder.definitions_lock:
@@ -221,6 +227,10 @@ class CodeLocations:
                 event = events.DebugEvent(source_file=payload)
                 self._recorder.define(filesets.SOURCE_FILES, event)
             return index
+
+
+def _reference(frame_id: str) -> bytes:
+    return events.CodeLocation.field("stack_frame_ids", [frame_id])
 
 
 def _library_calls(

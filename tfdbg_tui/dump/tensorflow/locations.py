@@ -47,6 +47,7 @@ class Location(NamedTuple):
         layer: Number of the innermost layer that was called; 0 where there is none.
         library_calls: Of the calls of layers after which there is no line of the program's own,
             innermost first, how many frames of `encoded` come before.
+        frames: What `encoded` names its frames by, outermost first, if there are such calls.
     """
 
     file_set: object
@@ -56,6 +57,7 @@ class Location(NamedTuple):
     gradient_depth: int | None = None
     in_places: bool = True
     library_calls: tuple[int, ...] = ()
+    frames: tuple[bytes, ...] = ()
     layer: int = 0
 
 
