@@ -244,16 +244,17 @@ def _library_calls(
         frames: The frames that are recorded, outermost first: not all that Python has.
     """
     callers = [(caller.f_code, line) for caller, line in traceback.walk_stack(frame)]
-    found, end = [], len(frames)
+    found, begin, end = [], 0, len(frames)
     for depth in calls:
-        if not all(locations.is_installed(code.co_filename) for code, _ in callers[:depth]):
+        if not all(locations.is_installed(code.co_filename) for code, _ in callers[begin:depth]):
             break
         code, line = callers[depth]
         place = code.co_filename, line, code.co_name
-        if place not in frames[:end]:
+        at = next((at for at in range(end - 1, -1, -1) if frames[at] == place), None)
+        if at is None:
             break
-        end = max(at for at in range(end) if frames[at] == place)
-        found.append(end)
+        found.append(at)
+        begin, end = depth, at
     return tuple(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 import sysconfig
@@ -128,7 +129,11 @@ def is_users(frame: Any) -> bool:
 
 def is_installed(path: str) -> bool:
     """Return whether a file is of the Python installation, of a package in it, or of this one."""
-    path = absolute(path)
+    return _is_in_installation(absolute(path))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_in_installation(path: str) -> bool:
     if path.startswith(_INSTALLATION) or path.startswith(own_frames.OWN_DIRECTORY):
         return True
     return not _PACKAGES.isdisjoint(path.split(os.sep))
@@ -136,9 +141,17 @@ def is_installed(path: str) -> bool:
 
 def absolute(path: str) -> str:
     """Return the absolute path of a file, which may stand in a directory that is gone."""
+    return _normal(path) if os.path.isabs(path) else _absolute(path)
+
+
+def _absolute(path: str) -> str:
     with contextlib.suppress(OSError):
         path = os.path.abspath(path)
     return as_text(path)
+
+
+_normal = functools.lru_cache(maxsize=4096)(_absolute)
+"""Does so of a path that is absolute, whatever the working directory."""
 
 
 def as_text(name: str) -> str:

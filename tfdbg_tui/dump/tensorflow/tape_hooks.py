@@ -79,10 +79,11 @@ class TapeHooks:
 def depth_of_gradient(frame: FrameType | None) -> int | None:
     """Return how many calls out TensorFlow computes the gradient of an op; None if it does not."""
     computing = _GRADIENT_FUNCTION, _GRADIENT_IN_GRAPH
-    codes = [getattr(function.owner, function.name).__code__ for function in computing]
+    of_tape, of_graph = [getattr(made.owner, made.name).__code__ for made in computing]
     depth = 0
     while frame is not None:
-        if frame.f_code in codes:
+        code = frame.f_code
+        if code is of_tape or code is of_graph:  # To compare code takes long.
             return depth
         frame, depth = frame.f_back, depth + 1
     return None
