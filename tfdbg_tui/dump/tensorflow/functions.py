@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
 from tensorflow.core.framework.function_pb2 import FunctionDef
+from tensorflow.core.function.polymorphism.function_type import FunctionType
 from tensorflow.python.eager.context import Context, context
 from tensorflow.python.eager.polymorphic_function.atomic_function import (
     AtomicFunction,
@@ -49,6 +50,9 @@ _python_function = attribute(_DefinedFunction(None, [], (), None), "_func")
 _KEPT = "_tfdbg_tui"
 _ONLY = "op"
 """The name of the node of a function that has no other."""
+_NO_TYPE = FunctionType([])
+"""Stands for the type of a function that is made for its definition: to find it takes long."""
+
 _set_attr = attribute(tf.Operation, "_set_attr")
 _set_func_attr = attribute(tf.Operation, "_set_func_attr")
 _set_func_list_attr = attribute(tf.Operation, "_set_func_list_attr")
@@ -133,7 +137,7 @@ def new_name(what: str) -> str:
 
 def definition_of(graph: Any) -> tuple[Any, list[Any]]:
     """Return the FunctionDef of a graph of ours, and the runtime functions that it calls."""
-    function = from_func_graph(new_name("added"), graph, {})
+    function = from_func_graph(new_name("added"), graph, {}, _NO_TYPE)
     return _definition(function), _children(function)
 
 
@@ -165,7 +169,7 @@ def call(ops: OpMaker, graph: Any, arguments: Sequence[Any]) -> Any:
         graph: The graph.
         arguments: Its arguments.
     """
-    made = from_func_graph(new_name("called"), graph, {NO_INLINE: AttrValue(b=True)})
+    made = from_func_graph(new_name("called"), graph, {NO_INLINE: AttrValue(b=True)}, _NO_TYPE)
     definition = _definition(made)
     definition.signature.name = new_name("called")
     # Of a function that says it has a state, TensorFlow saves no dataset.

@@ -27,6 +27,7 @@ _CALL = "__call__"
 _CONVERTED = "tf__"  # what AutoGraph puts before the names of functions
 _TENSORFLOW = "tensorflow."  # Its own modules, linear operators, are parts of ops.
 _INIT = "__init__"
+_LOCALS = "<locals>"
 _BUILDS = ("_maybe_build", "symbolic_call", "_functional_construction_call")
 """Keras' functions that call layers, or make their variables, before they are to compute."""
 BOOKKEEPING = "_self_"  # what the names of attributes begin with in which TensorFlow keeps others
@@ -148,6 +149,8 @@ def _is_class(name: str) -> bool:
 
     A class is there before its methods run, so that an answer stays true.
     """
+    if not name or name.endswith(_LOCALS):  # That of a function.
+        return False
     keras = getattr(sys.modules.get(_KERAS), "Operation", None)  # what Layer is a subclass of
     return name in _names(tf.Module) or (keras is not None and name in _names(keras))
 
