@@ -354,6 +354,6 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         row = self._row_at(offset.y)
         if row is not None:
             self.post_message(self.RowClicked(self, self.row_clicked(row)))
-        elif offset.y < len(self._head):
+        elif 0 <= offset.y < len(self._head):  # A list that has just moved may get less.
             title = text_at(self._head[offset.y], offset.x).strip()
             self.post_message(self.TitleClicked(self, title))
