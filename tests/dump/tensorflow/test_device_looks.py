@@ -8,9 +8,12 @@ import pytest
 
 pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
 
+from tfdbg_tui.dump.encode import summaries  # noqa: E402
 from tfdbg_tui.dump.tensorflow import device_looks  # noqa: E402
-from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks  # noqa: E402
+from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks, counts_in  # noqa: E402
+from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 
 def test_few_of_a_type_and_of_few_elements_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,3 +37,30 @@ def test_one_bad_element_of_many_tensors_is_seen(dtype: str, bad: str) -> None:
     looks = DeviceLooks()
     asked = [looks.any_bad([*healthy, tf.cast(float(last), dtype)]) for last in ("1", bad)]
     assert [is_bad for _, is_bad in looks.to_host(asked)] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+def test_the_elements_of_each_of_many_tensors_are_counted(dtype: str) -> None:
+    """Tensors end within lines, at their ends, or have no element."""
+    generator = np.random.default_rng(1)
+    values = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -3e4])
+    line = device_looks._LINE
+    for sizes in ([0, 0], [line], [0, 1, line - 1, 0, line, 5], [3 * line + 1, 7, 0, 0]):
+        parts = [tf.cast(tf.constant(generator.choice(values, size)), dtype) for size in sizes]
+        wanted = [summaries.health_counts(part.numpy()).values()[:7] for part in parts]
+        for name, columns in ("CONCISE_HEALTH", 4), ("FULL_HEALTH", 7):
+            mode = TensorDebugMode[name]
+            looks = DeviceLooks()
+            (found,) = looks.to_host([looks.counts(parts, mode)])
+            assert counts_in(found, parts, mode) == [list(each[:columns]) for each in wanted]
+
+
+@pytest.mark.parametrize(("mode", "columns"), [("CONCISE_HEALTH", 4), ("FULL_HEALTH", 7)])
+def test_a_large_tensor_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch, mode: str, columns: int
+) -> None:
+    monkeypatch.setattr(device_looks, "_MAX_COPIED", 3)
+    monkeypatch.setattr(DeviceLooks, "_counted_in_lines", None)
+    looks, part = DeviceLooks(), [tf.constant([[np.nan, 1.0], [0.0, -1.0]])]
+    (found,) = looks.to_host([looks.counts(part, TensorDebugMode[mode])])
+    assert counts_in(found, part, TensorDebugMode[mode]) == [[4, 0, 0, 1, 1, 1, 1][:columns]]

@@ -209,7 +209,7 @@ def test_eager_tensors_have_kernels_for_gpus(dtype: Any, monkeypatch: pytest.Mon
     looks = DeviceLooks()
     tensor = tf.cast(tf.ones([2, 3]), dtype)
     looks.any_bad([tensor, tensor])
-    looks.summary(tensor, TensorDebugMode.FULL_HEALTH)
+    looks.counts([tensor, tensor], TensorDebugMode.FULL_HEALTH)
     if not dtype.is_complex:
         looks.extremes(tensor)
     assert len(ran) > 3

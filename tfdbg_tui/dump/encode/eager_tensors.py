@@ -263,17 +263,20 @@ class EagerTensors:
         return "CPU" not in tensor.device and number not in summaries.UNKNOWN_TO_OPS
 
     def _read(
-        self, values: UnreadValues, vectors: Sequence[Any] | None, ends: Sequence[Any]
+        self,
+        values: UnreadValues,
+        counts: Sequence[summaries.HealthCounts] | None,
+        ends: Sequence[Any],
     ) -> EagerValues:
         """Return what is recorded of outputs that were left in an accelerator's memory.
 
         Args:
             values: What is known of the execution.
-            vectors: The value vectors of those outputs; None where all are healthy.
+            counts: The counts of those outputs; None where all are healthy.
             ends: The extremes of those of which they are wanted.
         """
         looks, outputs = values.looks, values.outputs
-        found = iter(self._seen_there(vectors, values.tensors))
+        found = iter(self._seen_there(counts, values.tensors))
         known = [next(found) if look is None else look for look in looks]
         if values.op_type in FIRST_SCRATCH:
             known = self._without_scratch(values.op_type, known)
@@ -292,11 +295,11 @@ class EagerTensors:
         return _with_extremes(told, of_numbers)
 
     def _seen_there(
-        self, vectors: Sequence[Any] | None, tensors: Sequence[Any]
+        self, counts: Sequence[summaries.HealthCounts] | None, tensors: Sequence[Any]
     ) -> Sequence[EagerValues]:
-        """Return what `_look` does, from value vectors; None says that all tensors are healthy."""
-        if vectors is not None:
-            looks = [self._look_at_vector(v, t) for v, t in zip(vectors, tensors, strict=True)]
+        """Return what `_look` does, from counts; None says that all tensors are healthy."""
+        if counts is not None:
+            looks = [self._look_at_counts(c, t) for c, t in zip(counts, tensors, strict=True)]
         else:
             looks = [self._healthy_of(num_elements(tensor)) for tensor in tensors]
         self._note_bad(tensors, looks)  # As inputs of bad ops they need not be copied.
@@ -315,17 +318,12 @@ class EagerTensors:
             return list(looks)
         return [*looks[:first], *[self._ignored] * len(looks[first:])]
 
-    def _look_at_vector(self, vector: Any, tensor: Any) -> EagerValues:
-        """Return what `_look` does, from the value vector that an accelerator has computed."""
-        counts = summaries.HealthCounts(size=-1)
-        if self._mode is TensorDebugMode.CURT_HEALTH:
-            counts.nan = int(vector[1])
-        elif self._mode is TensorDebugMode.CONCISE_HEALTH:
-            counts = summaries.HealthCounts(*map(int, vector[1:]))
-        else:
-            vector[2] = tensor.dtype.as_datatype_enum
-            counts = summaries.HealthCounts(*map(int, vector[4:]))
-        return self._seen(vector.tobytes(), counts)
+    def _look_at_counts(self, counts: summaries.HealthCounts, tensor: Any) -> EagerValues:
+        """Return what `_look` does, from what an accelerator has counted."""
+        if not self._is_full:
+            return self._seen_counts(counts) if counts.bad else self._healthy_of(counts.size)
+        number = datatype_enum(tensor)
+        return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
 
     def _told(
         self,

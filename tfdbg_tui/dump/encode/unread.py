@@ -12,16 +12,18 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks
-from tfdbg_tui.dump.tensorflow.eager_tensor import num_bytes, tensor_id
+from tfdbg_tui.dump.encode.summaries import HealthCounts
+from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks, counts_in
+from tfdbg_tui.dump.tensorflow.eager_tensor import num_bytes, num_elements, tensor_id
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tfdbg_tui.dump.encode.executions import EagerValues
 
-    Finish = Callable[["UnreadValues", "Sequence[Any] | None", Sequence[Any]], EagerValues]
+    _Counts = Sequence[HealthCounts] | None
+    Finish = Callable[["UnreadValues", _Counts, Sequence[Any]], EagerValues]
 
 MAX_KEPT_BYTES = 64 << 20
 """So many bytes of tensors are kept at most."""
@@ -36,8 +38,8 @@ class UnreadValues:
 
     Args:
         reads: Those that are read together.
-        finish: Makes what is recorded, given this one, the value vectors of the tensors that were
-            left where they are, or None where all are healthy, and the extremes that are wanted.
+        finish: Makes what is recorded, given this one, the counts of the tensors that were left
+            where they are, or None where all are healthy, and the extremes that are wanted.
         op_type: Type of the op.
         inputs: Eager tensors.
         outputs: Eager tensors.
@@ -97,9 +99,9 @@ class UnreadValues:
         assert self._known is not None
         return self._known
 
-    def give(self, vectors: Sequence[Any] | None, ends: Sequence[Any]) -> None:
+    def give(self, counts: _Counts, ends: Sequence[Any]) -> None:
         """Take what was read, and let go of the tensors."""
-        self._known = self._finish(self, vectors, ends)
+        self._known = self._finish(self, counts, ends)
         self.inputs = self.outputs = self.looks = ()
 
 
@@ -132,34 +134,39 @@ class UnreadOutputs:
             self._kept_bytes = 0
             looks = DeviceLooks()
             ends = [looks.extremes(tensor) for values in waiting for tensor in values.ordered]
+            parts = chunks([tensor for values in waiting for tensor in values.tensors])
             if self._mode is TensorDebugMode.FULL_HEALTH:
-                counted = waiting
-                arrays = looks.to_host([*ends, *self._summaries(looks, counted)])
+                counted = parts
+                arrays = looks.to_host([*ends, *self._counts(looks, counted)])
             else:
-                parts = chunks([tensor for values in waiting for tensor in values.tensors])
                 arrays = looks.to_host([*ends, *map(looks.any_bad, parts)])
-                bad = itertools.compress(parts, [is_bad for _, is_bad in arrays[len(ends) :]])
-                counted = _with_any(waiting, itertools.chain.from_iterable(bad))
-                arrays[len(ends) :] = looks.to_host(self._summaries(looks, counted))
-            _give(waiting, counted, iter(arrays))
+                is_bad = [is_bad for _, is_bad in arrays[len(ends) :]]
+                counted = list(itertools.compress(parts, is_bad))
+                arrays[len(ends) :] = looks.to_host(self._counts(looks, counted))
+            found = iter(arrays)
+            its_ends = [[next(found) for _ in values.ordered] for values in waiting]
+            counts = self._by_tensor(counted, found)
+            for values, own_ends in zip(waiting, its_ends, strict=True):
+                values.give(_counts_of(values.tensors, counts), own_ends)
 
-    def _summaries(self, looks: DeviceLooks, counted: Sequence[UnreadValues]) -> list[Any]:
-        return [
-            looks.summary(tensor, self._mode) for values in counted for tensor in values.tensors
-        ]
+    def _counts(self, looks: DeviceLooks, parts: Sequence[Sequence[Any]]) -> list[Any]:
+        return [looks.counts(part, self._mode) for part in parts]
+
+    def _by_tensor(
+        self, parts: Sequence[Sequence[Any]], vectors: Iterable[Any]
+    ) -> dict[int, HealthCounts]:
+        """Return what was counted of each tensor, by its number."""
+        return {
+            tensor_id(tensor): HealthCounts(*counts)
+            for part, vector in zip(parts, vectors, strict=True)
+            for tensor, counts in zip(part, counts_in(vector, part, self._mode), strict=True)
+        }
 
 
-def _with_any(waiting: Sequence[UnreadValues], tensors: Iterable[Any]) -> list[UnreadValues]:
-    """Return the executions that have made one of some tensors."""
-    numbers = {tensor_id(tensor) for tensor in tensors}
-    return [v for v in waiting if any(tensor_id(tensor) in numbers for tensor in v.tensors)]
-
-
-def _give(
-    waiting: Sequence[UnreadValues], counted: Sequence[UnreadValues], arrays: Iterator[Any]
-) -> None:
-    """Give each execution what was read: the extremes of all come first."""
-    ends = [[next(arrays) for _ in values.ordered] for values in waiting]
-    vectors = {id(values): [next(arrays) for _ in values.tensors] for values in counted}
-    for values, own_ends in zip(waiting, ends, strict=True):
-        values.give(vectors.get(id(values)), own_ends)
+def _counts_of(tensors: Sequence[Any], known: Mapping[int, HealthCounts]) -> _Counts:
+    """Return the counts of some tensors; None where there are of none, as all are healthy."""
+    numbers = [tensor_id(tensor) for tensor in tensors]
+    if not any(number in known for number in numbers):
+        return None
+    sizes = map(num_elements, tensors)
+    return [known.get(n) or HealthCounts(size) for n, size in zip(numbers, sizes, strict=True)]

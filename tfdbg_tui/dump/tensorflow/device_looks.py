@@ -21,10 +21,12 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_HALF, _FLOAT32, _FLOAT64, _INT32 = (
-    dtype.as_datatype_enum for dtype in (tf.float16, tf.float32, tf.float64, tf.int32)
+    import numpy.typing as npt
+
+_HALF, _FLOAT32, _FLOAT64, _INT32, _INT64 = (
+    dtype.as_datatype_enum for dtype in (tf.float16, tf.float32, tf.float64, tf.int32, tf.int64)
 )
-_NUMPY = {_FLOAT32: np.float32, _FLOAT64: np.float64, _INT32: np.int32}
+_NUMPY = {_FLOAT32: np.float32, _FLOAT64: np.float64, _INT32: np.int32, _INT64: np.int64}
 _PARTS = {tf.complex64.as_datatype_enum: _FLOAT32, tf.complex128.as_datatype_enum: _FLOAT64}
 """Of each complex type that of its parts."""
 
@@ -38,6 +40,9 @@ _MAX_TOGETHER = 64
 one is bad."""
 _MAX_COPIED = 1 << 20
 """Elements of tensors that are copied for that: an accelerator's memory may be nearly full."""
+
+_LINE = 1024
+"""So many elements are counted in one go: float16 has all whole numbers up to 2,048."""
 
 
 def chunks(tensors: Sequence[Any]) -> list[list[Any]]:
@@ -75,12 +80,27 @@ class DeviceLooks:
             (together,) = run_op("Bitcast", [together], attrs, device=device)
         return _summary(together, device, TensorDebugMode.CURT_HEALTH)
 
-    def summary(self, tensor: Any, mode: TensorDebugMode) -> Any:
-        """Return the value vector of a floating or complex tensor in a health mode, without id."""
-        if datatype_enum(tensor) in _PARTS:
-            with own.work(), tensor_ops.beside(tensor):
-                return _summary(tensor_ops.as_real(tensor), tensor.device, mode)
-        return _summary(tensor, tensor.device, mode)
+    def counts(self, tensors: Sequence[Any], mode: TensorDebugMode) -> Any:
+        """Return what `counts_in` makes the counts of the tensors of one of `chunks` of.
+
+        On a GPU, TensorFlow's own op takes more than a millisecond to count in a tensor of any
+        size, so that one gets none but large tensors.
+
+        Args:
+            tensors: The tensors.
+            mode: Says what is counted.
+        """
+        device, number = tensors[0].device, datatype_enum(tensors[0])
+        if number not in _JOINED:
+            tensors = [_widened(tensor, device) for tensor in tensors]
+        together = self._joined([self._flat(tensor, device) for tensor in tensors], device)
+        if number in _PARTS:
+            with own.work(), tensor_ops.beside(together):
+                together = tensor_ops.as_real(together)
+        if _is_large(tensors):
+            return _summary(together, device, mode)
+        sizes = [num_elements(tensor) for tensor in tensors]
+        return self._counted_in_lines(_widened(together, device), sizes, device, mode)
 
     def extremes(self, tensor: Any) -> Any:
         """Return ``[smallest, largest]`` finite element of a floating tensor.
@@ -115,18 +135,55 @@ class DeviceLooks:
                 found[number] = part
         return found
 
+    def _counted_in_lines(
+        self, real: Any, sizes: Sequence[int], device: str, mode: TensorDebugMode
+    ) -> Any:
+        """Return what is counted in each line of elements, and in it until each tensor ends.
+
+        Args:
+            real: The float32 or float64 elements of all tensors.
+            sizes: How many elements each has.
+            device: Where they are.
+            mode: Says what is counted.
+        """
+        number, size = datatype_enum(real), num_elements(real)
+        lines, ends = _lines(sizes)
+        attrs: tuple[Any, ...] = "T", number, "Tpaddings", _INT32
+        paddings = self._constant(((0, lines * _LINE - size),))
+        (real,) = run_op("Pad", [real, paddings], attrs, device=device)
+        real = self._shaped(real, (1, lines, _LINE), device)
+        is_full = mode is TensorDebugMode.FULL_HEALTH
+        values = (-math.inf, math.inf, 0.0) if is_full else (-math.inf, math.inf)
+        equal_to = self._constant(tuple(((value,),) for value in values), number, device)
+        attrs = "T", number, "incompatible_shape_error", True
+        found = run_op("Equal", [real, equal_to], attrs, device=device)
+        found += run_op("IsNan", [real], ("T", number), device=device)
+        if is_full:
+            zero = self._constant(0.0, number, device)
+            found += run_op("Less", [real, zero], ("T", number), device=device)
+        ones = _cast(self._joined(found, device), device, _HALF)
+        attrs = "T", _HALF, "Tidx", _INT32, "exclusive", False, "reverse", False
+        (counted,) = run_op("Cumsum", [ones, self._constant(2)], attrs, device=device)
+        counted = self._shaped(counted, (-1, lines * _LINE), device)
+        attrs = "Tparams", _HALF, "Tindices", _INT64, "Taxis", _INT32, "batch_dims", 0
+        places = self._constant(tuple(ends), _INT64, device)
+        taken = [counted, places, self._constant(1)]
+        (counted,) = run_op("GatherV2", taken, attrs, device=device)
+        return self._flat(_cast(counted, device, _FLOAT64), device)
+
     def _flat(self, tensor: Any, device: str) -> Any:
         """Return a tensor's elements in one dimension, which copies none."""
-        if rank(tensor) == 1:
-            return tensor
-        attrs = "T", datatype_enum(tensor), "Tshape", _INT32
-        return run_op("Reshape", [tensor, self._constant((-1,))], attrs, device=device)[0]
+        return tensor if rank(tensor) == 1 else self._shaped(tensor, (-1,), device)
 
-    def _joined(self, vectors: list[Any], device: str) -> Any:
-        if len(vectors) == 1:
-            return vectors[0]
-        attrs = "N", len(vectors), "T", datatype_enum(vectors[0]), "Tidx", _INT32
-        return run_op("ConcatV2", [*vectors, self._constant(0)], attrs, device=device)[0]
+    def _shaped(self, tensor: Any, shape: tuple[int, ...], device: str) -> Any:
+        attrs = "T", datatype_enum(tensor), "Tshape", _INT32
+        return run_op("Reshape", [tensor, self._constant(shape)], attrs, device=device)[0]
+
+    def _joined(self, tensors: list[Any], device: str) -> Any:
+        if len(tensors) == 1:
+            return tensors[0]
+        attrs = "N", len(tensors), "T", datatype_enum(tensors[0]), "Tidx", _INT32
+        return run_op("ConcatV2", [*tensors, self._constant(0)], attrs, device=device)[0]
 
     def _constant(self, value: Any, number: int = _INT32, device: str = _CPU) -> Any:
         """Return a constant; ops read shapes and axes in the memory of the host."""
@@ -134,6 +191,52 @@ class DeviceLooks:
         if key not in self._constants:
             self._constants[key] = EagerTensor(np.array(value, _NUMPY[number]), device, number)
         return self._constants[key]
+
+
+def counts_in(
+    vector: npt.NDArray[np.float64], tensors: Sequence[Any], mode: TensorDebugMode
+) -> list[list[int]]:
+    """Return what is counted of each tensor of one of `chunks`, given what `counts` has found.
+
+    That is its size, -∞, +∞ and NaN; in FULL_HEALTH negative, zero and positive after these.
+
+    Args:
+        vector: The elements of what was found.
+        tensors: The tensors.
+        mode: See `DeviceLooks.counts`.
+    """
+    is_full = mode is TensorDebugMode.FULL_HEALTH
+    if _is_large(tensors):
+        if mode is TensorDebugMode.CURT_HEALTH:
+            return [[num_elements(tensors[0]), 0, 0, int(vector[1])]]
+        return [vector[4 if is_full else 1 :].astype(np.int64).tolist()]
+    sizes = np.array([num_elements(tensor) for tensor in tensors])
+    lines, places = _lines(sizes)
+    found = vector.reshape(-1, len(places)).astype(np.int64)
+    in_lines, in_last_lines = np.split(found, [lines], axis=1)
+    before = np.cumsum(in_lines, axis=1) - in_lines
+    until = before[:, np.array(places[lines:]) // _LINE] + in_last_lines
+    until[:, np.cumsum(sizes) == 0] = 0
+    counts = np.diff(until, axis=1, prepend=0)
+    if is_full:
+        minus, plus, zero, nan, below_zero = counts
+        negative = below_zero - minus
+        positive = sizes - (minus + plus + nan + negative + zero)
+        counts = np.array([minus, plus, nan, negative, zero, positive])
+    return np.vstack([sizes, counts]).T.tolist()  # type: ignore[no-any-return]
+
+
+def _is_large(tensors: Sequence[Any]) -> bool:
+    """Return whether one of `chunks` is a tensor that is too large to be copied."""
+    return int(num_elements(tensors[0])) > _MAX_COPIED
+
+
+def _lines(sizes: Any) -> tuple[int, list[int]]:
+    """Return how many lines tensors fill, and the last place of each line and of each tensor."""
+    ends = np.cumsum(sizes)
+    lines = max(1, -(-int(ends[-1]) // _LINE))
+    lasts = np.maximum(ends, 1) - 1  # An empty tensor at the beginning has none.
+    return lines, [*(_LINE - 1 + _LINE * np.arange(lines)).tolist(), *lasts.tolist()]
 
 
 def _summary(real: Any, device: str, mode: TensorDebugMode) -> Any:
