@@ -75,10 +75,9 @@ def mode(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module")
-def own_ops(mode: str, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The ops that are added to functions in a mode, without what stands for the program's."""
-    found: list[Any] = []
+@contextlib.contextmanager
+def noting_own_ops(found: list[Any]) -> Iterator[None]:
+    """Note the ops that are added to functions, without what stands for the program's."""
     scope = own.scope
 
     @contextlib.contextmanager
@@ -91,11 +90,18 @@ def own_ops(mode: str, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(own, "scope", noting)
-        with dumping(tmp_path_factory.mktemp(mode), mode):
-            for call in programs.dtype_calls():
-                call(2.0)
-            for other in programs.other_calls():
-                other()
+        yield
+
+
+@pytest.fixture(scope="module")
+def own_ops(mode: str, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """The ops that are added to functions in a mode."""
+    found: list[Any] = []
+    with noting_own_ops(found), dumping(tmp_path_factory.mktemp(mode), mode):
+        for call in programs.dtype_calls():
+            call(2.0)
+        for other in programs.other_calls():
+            other()
     return found
 
 
@@ -146,6 +152,43 @@ def test_no_large_tensor_goes_to_the_host(mode: str, own_ops: list[Any]) -> None
             assert op.type not in _HANDOVERS, f"{op.name} is placed on no device"
 
 
+@pytest.mark.parametrize("health_mode", programs.HEALTH_MODES)
+def test_the_same_is_on_record_of_graphs(
+    tmp_path: Path, health_mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tensors are joined where an accelerator is, and taken by a function."""
+    found = {}
+    for there in (True, False):
+        monkeypatch.setattr(devices, "has_accelerator", lambda there=there: there)
+        with dumping(tmp_path / str(there), health_mode):
+            for call in programs.dtype_calls():
+                for divisor in (2.0, 0.0, 0.0, 2.0):
+                    call(divisor)
+        traces = oracle.traces(oracle.open_reader(str(tmp_path / str(there))), values=True)
+        # The device, which TensorFlow would have chosen, is another.
+        found[there] = sorted(str((*key[:5], key[6:], count)) for key, count in traces.items())
+    assert found[True] == found[False]
+
+
+def test_few_tensors_of_a_healthy_execution_cross_devices(tmp_path: Path) -> None:
+    """Each takes an op that sends it, and one that waits for it."""
+    own_ops: list[Any] = []
+
+    @tf.function
+    def step(x: Any) -> Any:
+        for _ in range(50):
+            x = tf.tanh(x @ x)
+        return x
+
+    with noting_own_ops(own_ops), dumping(tmp_path, "ADAPTIVE"):
+        step(tf.ones([64, 64]))
+    assert {op.type for op in own_ops} >= {"ConcatV2", "StatefulPartitionedCall"}
+    crossing = [t for op in own_ops if is_on_host(op) for t in op.inputs if not is_on_host(t.op)]
+    # Whether something is bad, what Python has found then, and the number of the call.
+    assert len(crossing) == 3
+    assert sum(op.type == "DebugNumericSummaryV2" for op in own_ops) == 1
+
+
 @needs_registry
 def test_every_op_has_a_kernel_for_gpus(own_ops: list[Any]) -> None:
     assert own_ops
@@ -162,12 +205,15 @@ def read_on_host(op: Any, kernel: Any) -> list[Any]:
 
     TensorFlow keeps int32 tensors in host memory by itself.
     """
-    names = [argument.name for argument in op.op_def.input_arg]
-    if len(names) != len(op.inputs):  # One list, as the tensors of a pack.
-        names = names * len(op.inputs)
+    names = []
+    for argument in op.op_def.input_arg:
+        attrs = op.node_def.attr
+        listed = attrs[argument.type_list_attr].list.type
+        number = attrs[argument.number_attr].i if argument.number_attr else len(listed) or 1
+        names += [argument.name] * number
     return [
         tensor
-        for name, tensor in zip(names, op.inputs, strict=False)
+        for name, tensor in zip(names, op.inputs, strict=True)
         if name in kernel.host_memory_arg and is_large(tensor) and tensor.dtype != tf.int32
     ]
 

@@ -285,10 +285,17 @@ class DetailCounter:
     @cached_property
     def _behind(self) -> list[list[_Place]]:
         """The places of the rows that may be bad where each tensor is that the graph looks at."""
-        behind = [[(index, rows)] for index, rows in enumerate(self._plan.seen)]
+        behind = [self._places_of(rows) for rows in self._plan.seen]
         for row in sorted(self._plan.covers, reverse=True):
             behind[self._plan.looks[row]].append((self._plan.places[row][0], [row]))
         return behind
+
+    def _places_of(self, rows: list[int]) -> list[_Place]:
+        """Return where rows are that the graph looks at together: in a pack, or each by itself."""
+        index, place = self._plan.places[rows[0]]
+        if place is not None:
+            return [(index, rows)]
+        return [(self._plan.places[row][0], [row]) for row in rows]
 
     def _sorted(
         self, looks: tuple[int, ...], tensors: Sequence[Any], most: int

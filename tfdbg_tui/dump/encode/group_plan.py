@@ -89,7 +89,8 @@ class GroupPlan:
         packs: Rows of small tensors that are looked at together, as they have one shape.
         large: Rows of large tensors, and of small ones that are looked at alone.
         covers: For some rows, a later one that is bad wherever they are.
-        seen: The rows in each tensor that the graph looks at: one, or those of a pack.
+        seen: The rows in each tensor that the graph looks at: one, those of a pack, or several that
+            it has joined.
         extra_rows: The inputs from outside of the group of its ops, where these are detailed: rows
             beyond `rows`.  A bad one was an alert where it was made; here only the healthy add
             something, and what filters left out there.

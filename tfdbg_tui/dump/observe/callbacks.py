@@ -16,13 +16,13 @@ from weakref import WeakSet, WeakValueDictionary
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import devices, own
+from tfdbg_tui.dump.tensorflow import devices, functions, own
+from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.dump.observe.groups import Dump, Group
-    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 dumps: WeakSet[Dump] = WeakSet()
 """Those that have groups."""
@@ -56,22 +56,29 @@ def call_sink(ops: OpMaker, inputs: Sequence[Any]) -> Any:
     return _py_func(ops, _sink_token(), inputs, [])
 
 
-def detailed(ops: OpMaker, condition: Any, row: Any, tensors: Sequence[Any]) -> Any:
+def detailed(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
     """Return the rows of a group with the key of the details that Python finds out.
 
-    Where tensors may be on an accelerator, they stay there unless the condition holds.
-
     Args:
-        ops: Makes the ops, on the host.
-        condition: Whether Python is to look at the tensors.
-        row: See `row_queue.row_tensor`; it is there only where that is so.
+        ops: Makes the ops, on the device of the tensors.
+        row: See `row_queue.row_tensor`; it is there only where Python is to look at the tensors.
         tensors: What tells which tensors are bad, and the tensors.
     """
+    taken = [row, *tensors]
     if devices.has_accelerator():
-        tensors = [_only_if(ops, condition, tensor) for tensor in tensors]
-    found = _py_func(ops, _detail_token(), [row, *tensors], [tf.int64]).outputs[0]
+        # What is called takes the tensors where they are: they are copied to the host, each by two
+        # ops, only when it runs.
+        graph = functions.graph_that_takes(taken)
+        graph.outputs = _details(OpMaker(graph, ops.on_host().device), graph.inputs)
+        (found,) = functions.call(ops, graph, taken)
+    else:
+        (found,) = _details(ops.on_host(), taken)
     found.set_shape([None, row.shape[1]])
     return found
+
+
+def _details(ops: OpMaker, taken: Sequence[Any]) -> Any:
+    return _py_func(ops, _detail_token(), taken, [tf.int64]).outputs
 
 
 def group_of(number: int) -> Group | None:
@@ -99,10 +106,6 @@ def _py_func(ops: OpMaker, token: str, inputs: Sequence[Any], dtypes: list[Any])
     itself, and that stays as it was.
     """
     return ops.op("PyFunc", list(inputs), token=token.encode(), Tout=dtypes)
-
-
-def _only_if(ops: OpMaker, condition: Any, tensor: Any) -> Any:
-    return ops.on(tensor.device).op("Switch", tensor, condition).outputs[1]
 
 
 def _miss(number: int) -> None:

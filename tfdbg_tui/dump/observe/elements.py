@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode.elements import WORD_BYTES
 from tfdbg_tui.dump.encode.group_plan import HandedOver
-from tfdbg_tui.dump.tensorflow import functions, graph_ops, own
+from tfdbg_tui.dump.tensorflow import functions
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
@@ -72,12 +72,8 @@ def words_if(ops: OpMaker, there: Any, arguments: Sequence[Argument]) -> Any:
         there: The other tensor, which is in a branch.
         arguments: The tensors.
     """
-    graph = own.new_graph()
     taken = [there, *(argument.tensor for argument in arguments)]
-    graph.inputs = [
-        graph_ops.new_input(graph, f"input_{place}", tensor.dtype, tensor.shape, tensor.device)
-        for place, tensor in enumerate(taken)
-    ]
+    graph = functions.graph_that_takes(taken)
     inner = [
         argument._replace(tensor=tensor)
         for argument, tensor in zip(arguments, graph.inputs[1:], strict=True)

@@ -202,7 +202,7 @@ class _GroupBuilder:
             bad, is_settled = self._looked_up(looks, bad, curt)
             bad, known = ops.op("Switch", bad, is_settled).outputs
             ends.append(known)
-        detailed = callbacks.detailed(ops, condition, bad, [curt, *looks.tensors])
+        detailed = callbacks.detailed(self._ops.after(after), bad, [curt, *looks.tensors])
         return ops.tensor("Merge", [*ends, detailed])
 
     # ---- The queue -----------------------------------------------------------------------------
@@ -249,7 +249,7 @@ class _GroupBuilder:
         words = elements.words_if(self._ops, bad, arguments)
         too_many = elements.are_too_many(self._ops, words)
         few, many = ops.op("Switch", bad, too_many).outputs
-        detailed = callbacks.detailed(ops, too_many, many, [curt, *looks.tensors])
+        detailed = callbacks.detailed(self._ops, many, [curt, *looks.tensors])
         branches += (few, words), (detailed, none)
         ends = [self._put_branch(row, words, after) for row, words in branches]
         return ops.op("Merge", ends)

@@ -2,7 +2,8 @@
 
 A group costs one look at its large tensors, by TensorFlow's ``DebugNumericSummaryV2`` in its
 CURT_HEALTH mode, which runs at memory speed, and one at each *pack* of small tensors of one shape.
-`coverage` tells which need no look of their own.
+Where an accelerator is, to start an op takes longer than to copy a megabyte: so there tensors of
+any shape are joined.  `coverage` tells which need no look of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode.settled import Makers
 from tfdbg_tui.dump.observe import coverage, elements, settled
-from tfdbg_tui.dump.tensorflow import tensor_ops
+from tfdbg_tui.dump.observe.observed import estimated_bytes
+from tfdbg_tui.dump.tensorflow import devices, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
+_JOINED_BYTES = 1 << 20
+"""On an accelerator tensors of up to so many bytes are joined."""
+_TOGETHER_BYTES = 4 << 20
+"""So many bytes are joined at once: the accelerator's memory may be nearly full."""
+_FEWEST_IN_ONE_COPY = 16
+"""TensorFlow copies fewer tensors than these one by one when it joins them on a GPU."""
 
 
 class Looks:
@@ -62,6 +70,9 @@ class Looks:
         self._items = items
         self._plan = plan
         self._input_row = input_row
+        is_full = plan.mode is TensorDebugMode.FULL_HEALTH
+        self._joins = devices.has_accelerator() and not (by_python or is_full)
+        self._looked_at: list[Any] = []
         self._row_numbers: dict[str, int] = {}
         self._wide: dict[str, Any] = {}
         self.columns: list[tuple[str, Any]] = []
@@ -69,12 +80,11 @@ class Looks:
         self.tensors: list[Any] = []
         packs = self._packs(self._sort_rows())
         large = [items[row] for row in plan.large]
-        full = plan.mode is TensorDebugMode.FULL_HEALTH
-        if full:
+        if is_full:
             self.columns += [("tensor", pack) for pack in packs]
         if not (packs or large):
             return
-        if full and large:
+        if is_full and large:
             self._add_ranks(large)
             self._add_signs(large)
         if plan.mode is not TensorDebugMode.CURT_HEALTH and not by_python:
@@ -84,8 +94,7 @@ class Looks:
 
     def curt(self) -> Any:
         """Return what tells which tensors are bad; see `Group.detail`."""
-        seen = self.tensors[: len(self._plan.seen)]
-        looks = [tensor_ops.curt_summary(self._ops, tensor) for tensor in seen]
+        looks = [tensor_ops.curt_summary(self._ops, tensor) for tensor in self._looked_at]
         return self._ops.tensor("Pack", looks) if len(looks) > 1 else looks[0]
 
     def arguments(self) -> list[elements.Argument]:
@@ -140,7 +149,8 @@ class Looks:
         for number, item in enumerate(self._items):
             if number in known:
                 continue
-            is_small = item.row.size is not None and item.row.size <= _PACKED_ELEMENTS
+            size = item.row.size
+            is_small = not self._joins and size is not None and size <= _PACKED_ELEMENTS
             (small if is_small else plan.large).append(number)
             # FULL_HEALTH needs the elements of small ones.
             if not is_small or plan.mode is not TensorDebugMode.FULL_HEALTH:
@@ -202,13 +212,16 @@ class Looks:
         """Find out which tensors are looked at or told of, and where each row is in them."""
         plan = self._plan
         scanned = [row for row in plan.large if row not in plan.covers]
-        plan.seen = [*([row] for row in scanned), *plan.packs]
-        tensors = [*(self._widened(self._here(self._items[row])) for row in scanned), *packs]
-        plan.places = {
-            row: (index, place if index >= len(scanned) else None)
-            for index, rows in enumerate(plan.seen)
-            for place, row in enumerate(rows)
-        }
+        tensors = [self._widened(self._here(self._items[row])) for row in scanned]
+        plan.places = {row: (index, None) for index, row in enumerate(scanned)}
+        if self._joins:
+            self._join(scanned, tensors)
+        else:
+            plan.seen = [*([row] for row in scanned), *plan.packs]
+            for index, rows in enumerate(plan.packs, len(scanned)):
+                plan.places |= {row: (index, place) for place, row in enumerate(rows)}
+            tensors += packs
+            self._looked_at = tensors.copy()
         # Those of one shape are one after the other, so that they can be packed.
         for row in sorted(plan.covers, key=lambda row: str(plan.rows[row].shape)):
             plan.places[row] = len(tensors), None
@@ -217,6 +230,42 @@ class Looks:
             self._add_inputs(tensors)
         self.tensors = tensors
         self._find_makers()
+
+    def _join(self, rows: Sequence[int], tensors: Sequence[Any]) -> None:
+        """Decide which rows are looked at together, and join their tensors."""
+        together: dict[Any, list[int]] = {}
+        bytes_of: dict[Any, int] = {}
+        sizes = [estimated_bytes(tensor, self._place.dimension) for tensor in tensors]
+        for index, (tensor, size) in enumerate(zip(tensors, sizes, strict=True)):
+            if size > _JOINED_BYTES:
+                self._look_at([rows[index]], tensor)
+                continue
+            dtype = tensor.dtype.base_dtype
+            if bytes_of.get(dtype, 0) + size > _TOGETHER_BYTES:
+                self._look_at_joined(together.pop(dtype), rows, tensors)
+                bytes_of[dtype] = 0
+            together.setdefault(dtype, []).append(index)
+            bytes_of[dtype] = bytes_of.get(dtype, 0) + size
+        for some in together.values():
+            self._look_at_joined(some, rows, tensors)
+
+    def _look_at_joined(
+        self, some: Sequence[int], rows: Sequence[int], tensors: Sequence[Any]
+    ) -> None:
+        """Look at some of the rows together, given by their places among all."""
+        ops = self._ops
+        joined = [tensors[index] for index in some]
+        if len(some) > 1:
+            shape = ops.constant([-1], tf.int32)
+            flat = [t if t.shape.rank == 1 else ops.tensor("Reshape", t, shape) for t in joined]
+            smallest = min(flat, key=lambda t: estimated_bytes(t, self._place.dimension))
+            flat += [smallest] * (_FEWEST_IN_ONE_COPY - len(flat))
+            joined = [ops.tensor("ConcatV2", flat, ops.constant(0, tf.int32))]
+        self._look_at([rows[index] for index in some], joined[0])
+
+    def _look_at(self, rows: list[int], tensor: Any) -> None:
+        self._plan.seen.append(rows)
+        self._looked_at.append(tensor)
 
     def _find_makers(self) -> None:
         """Find out what makes the rows of which more is told than whether they are bad NaN."""

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode.causes import Measured
-from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, resources
+from tfdbg_tui.dump.tensorflow import functions, resources
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
@@ -92,13 +92,12 @@ def counted_down(ops: OpMaker, there: Any, number: int) -> Any:
         there: The other tensor, which is in a branch.
         number: That of a group.
     """
-    graph = own.new_graph()
-    given = graph_ops.new_input(graph, "there", there.dtype, there.shape, there.device)
+    graph = functions.graph_that_takes([there])
     inner = OpMaker(graph, _CPU)
     numbers = resources.set_in_graph(inner, _NAME)
     counted = resources.count_down(inner, numbers, inner.constant(-number, tf.int32))
-    graph.inputs = [given]
-    graph.outputs = [OpMaker(graph, there.device, [counted]).tensor("Identity", given)]
+    after = OpMaker(graph, there.device, [counted])
+    graph.outputs = [after.tensor("Identity", graph.inputs[0])]
     (found,) = functions.call(ops, graph, [there])
     return found
 

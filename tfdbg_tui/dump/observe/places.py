@@ -42,6 +42,7 @@ class Place(Protocol):
             state for TensorFlow, and all tensors are on the CPU.
         counts_ops: Whether Python is to look at a few tensors, as each op costs more, or as it
             alone knows which executions are measured.
+        dimension: What a dimension is taken to be that is not known while tracing.
     """
 
     graph: Any
@@ -52,6 +53,7 @@ class Place(Protocol):
     repeated: bool
     settles: bool
     counts_ops: bool
+    dimension: int
 
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
@@ -88,6 +90,7 @@ class V1Graph:
     measured = None
     repeated = False
     settles = False
+    dimension = ASSUMED_DIMENSION
 
     iteration = None
 
@@ -169,6 +172,7 @@ class AddedGraph:
         self.settles = is_plain and not devices.has_accelerator()
         # The sets of a session do not know the executions of a dataset's functions; Python does.
         self.counts_ops = usage.in_session and usage.stateless
+        self.dimension = usage.dimension
         self.measured: Any = None
         self.run_is_measured: Any = None
         self.graph = own.new_graph()

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.encode.queue_rows import KEY, WIDTH
 from tfdbg_tui.dump.encode.settled import SettledPatterns, sources
 from tfdbg_tui.dump.observe import coverage, magnitudes
-from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, resources
+from tfdbg_tui.dump.tensorflow import functions, resources
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized:
         patterns: Those of the group.
         unsized: How many sizes it takes.
     """
-    graph = _graph_of(taken)
+    graph = functions.graph_that_takes(taken)
     ops = OpMaker(graph)
     given = iter(graph.inputs)
     rows = next(given)
@@ -192,16 +192,6 @@ def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized:
     unit = ops.constant(np.arange(WIDTH)[None] == KEY, tf.int64)
     rows = ops.tensor("AddV2", rows, ops.tensor("Mul", unit, key))
     graph.outputs = [rows, ops.tensor("Cast", key, DstT=tf.bool)]
-    return graph
-
-
-def _graph_of(taken: Sequence[Any]) -> Any:
-    """Return a graph that takes what stands for some tensors, and is not finished."""
-    graph = own.new_graph()
-    graph.inputs = [
-        graph_ops.new_input(graph, f"input_{place}", tensor.dtype, tensor.shape, tensor.device)
-        for place, tensor in enumerate(taken)
-    ]
     return graph
 
 

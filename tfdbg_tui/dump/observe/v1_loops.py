@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, own
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class InV1Loop:
     repeated = False
     settles = False
     counts_ops = False
+    dimension = ASSUMED_DIMENSION
 
     def __init__(self, around: Any, iteration: Any, serial: Any, after: Sequence[Any]) -> None:
         self.graph = own.new_graph()

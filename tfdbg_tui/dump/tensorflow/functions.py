@@ -159,6 +159,16 @@ def make_function(definition: Any, children: Iterable[Any]) -> Any:
     return function
 
 
+def graph_that_takes(tensors: Sequence[Any]) -> Any:
+    """Return a graph of ours that takes what stands for some tensors, and returns nothing yet."""
+    graph = own.new_graph()
+    graph.inputs = [
+        graph_ops.new_input(graph, f"input_{place}", tensor.dtype, tensor.shape, tensor.device)
+        for place, tensor in enumerate(tensors)
+    ]
+    return graph
+
+
 def call(ops: OpMaker, graph: Any, arguments: Sequence[Any]) -> Any:
     """Return the outputs of a graph of ours, which is called in another one.
 

@@ -33,11 +33,12 @@ class OpMaker:
 
     Attributes:
         graph: The graph.
+        device: The device.
     """
 
     def __init__(self, graph: Any, device: str = "", after: Sequence[Any] = ()) -> None:
         self.graph = graph
-        self._device = device
+        self.device = device
         self._after = after
 
     def on(self, device: str) -> OpMaker:
@@ -46,11 +47,11 @@ class OpMaker:
 
     def on_host(self) -> OpMaker:
         """Return what makes ops on the CPU, of the machine that the device is in."""
-        return self.on(_host(self._device))
+        return self.on(_host(self.device))
 
     def after(self, ops: Sequence[Any]) -> OpMaker:
         """Return what makes ops that wait for others."""
-        return OpMaker(self.graph, self._device, ops)
+        return OpMaker(self.graph, self.device, ops)
 
     def op(self, op_type: str, *inputs: Any, **attrs: Any) -> Any:
         """Return a new op.
@@ -60,7 +61,7 @@ class OpMaker:
             *inputs: What it takes: tensors, and lists of them where it takes several as one.
             **attrs: Those of its attributes that neither follow from its inputs nor are usual.
         """
-        node = NodeDef(op=op_type, name=own.new_op_name(), device=self._device)
+        node = NodeDef(op=op_type, name=own.new_op_name(), device=self.device)
         for key, value in attrs.items():
             node.attr[key].CopyFrom(graph_ops.attribute_value(value))
         if any(isinstance(given, list) for given in inputs):
