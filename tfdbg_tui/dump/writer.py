@@ -6,6 +6,7 @@ import itertools
 import logging
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -14,6 +15,7 @@ from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message, reason_of
 from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe import callbacks, row_queue
+from tfdbg_tui.dump.observe.calls import Moment
 from tfdbg_tui.dump.observe.eager import ELEMENT_OPS, BadTensor, EagerExecutions
 from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
 from tfdbg_tui.dump.observe.function_ops import FunctionOps
@@ -44,11 +46,11 @@ from tfdbg_tui.dump.whole_tensors import WholeTensors
 from tfdbg_tui.wire import events, omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tfdbg_tui.dump.encode.group_plan import Values
     from tfdbg_tui.dump.encode.queue_rows import QueueRows
-    from tfdbg_tui.dump.observe.calls import Call, Moment
+    from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.compiled import CompiledBuffer
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.places import AddedGraph
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("tfdbg_tui")
 _numbers = itertools.count(1)
+_MOST_LEFT = 1 << 20
+"""So many bytes of what XLA has compiled wait to be read after a call: many calls may be short."""
 _DISABLED = "the program disabled the dump, and enabled it again later"
 
 
@@ -462,10 +466,13 @@ class DumpWriter:
             return
         is_session_run = call.order is not None  # which hands no buffer to what XLA compiles
         buffers = [] if is_session_run else self._function_ops.buffers(call.graphs)
-        self._rows_end(call, needed_now=self._watches_bad or bool(buffers))
+        then = self._take_from(buffers, call) if buffers else None
+        self._rows_end(call, needed_now=self._watches_bad, then=then)
         if self._recorder.broken:
             return
-        self._read_buffers(buffers, call)
+        is_much = sum(buffer.nbytes for buffer in buffers) > _MOST_LEFT
+        if then is not None and (self._watches_bad or is_much):
+            row_queue.drain()
         bad = self._eager.end_call(call, inputs, outputs)
         if not self._watches_bad:
             return
@@ -486,7 +493,14 @@ class DumpWriter:
         if not self._recorder.broken:
             self._eager.end_call(call, inputs, None, error)
 
-    def _rows_end(self, call: Call, *, needed_now: bool, failed: bool = False) -> None:
+    def _rows_end(
+        self,
+        call: Call,
+        *,
+        needed_now: bool,
+        failed: bool = False,
+        then: Callable[[], None] | None = None,
+    ) -> None:
         """Note that a call puts no more rows into the queue, and is not in progress."""
         try:
             if call.stage is not None:
@@ -498,7 +512,7 @@ class DumpWriter:
             if failed:
                 row_queue.mark(self.now)  # What would have come last may be missing.
             else:
-                row_queue.end(call, self.now)
+                row_queue.end(call, self.now, then)
         finally:
             call.copy = None
             self._eager.calls.pop(call.serial, None)
@@ -620,18 +634,25 @@ class DumpWriter:
 
     # ---- Executions of graphs ------------------------------------------------------------------
 
-    def _read_buffers(self, buffers: Sequence[CompiledBuffer], call: Call) -> None:
-        """Take what the compiled functions of a call left behind."""
-        if not buffers:
-            return
+    def _take_from(
+        self, buffers: Sequence[CompiledBuffer], call: Call
+    ) -> Callable[[], None] | None:
+        """Take what the compiled functions of a call left behind; return what records it."""
         if executors.is_async():
             self.skip("what XLA has compiled", omissions.BY_ASYNC)
-            return
-        cause = self.now().cause_by(call.serial)
-        with own.work():
-            for buffer in buffers:
-                for values in buffer.take(call.measured):
-                    self._graph_executions.add(buffer.group, values, cause)
+            return None
+        cause = Moment(time.time(), steps.current, ()).cause_by(call.serial)
+        left = [(buffer, buffer.take()) for buffer in buffers]
+
+        def record() -> None:
+            try:
+                for buffer, values_left in left:
+                    for values in buffer.values_in(values_left, call.measured):
+                        self._graph_executions.add(buffer.group, values, cause)
+            except Exception as error:
+                self.hook_failed(error, "what XLA has compiled")
+
+        return record
 
     def traces_taken(self, group: Group, values: Values) -> None:
         """Queue what the sink of a group got from one execution of its graph."""

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.observe import compiled_counts, coverage, magnitudes
 from tfdbg_tui.dump.observe.compiled_counts import CompiledCounts
-from tfdbg_tui.dump.tensorflow import graph_ops, own
+from tfdbg_tui.dump.tensorflow import graph_ops, own, resources
 from tfdbg_tui.wire.modes import BAD_COLUMNS
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class CompiledBuffer:
         iteration: The counter of the loop that the graph is the body of, or None.
 
     Attributes:
+        nbytes: How much memory that takes.
         op: What has to run when the graph does.
     """
 
@@ -71,6 +72,7 @@ class CompiledBuffer:
                 self._zeros = tf.zeros([self._runs + 2, int(values.shape[0])], tf.int64)
                 # Not `tf.Variable`: functions forbid that one after their first trace.
                 self._variable = graph_ops.ResourceVariable(self._zeros, trainable=False)
+            self.nbytes = self._zeros.shape.num_elements() * self._zeros.dtype.size
             self.op = self._add_update(values, number, self._counts.number_of_bad)
 
     def _add_update(self, values: Any, number: Any, bad: Any) -> Any:
@@ -102,16 +104,25 @@ class CompiledBuffer:
             updates=tf.concat([values, state], axis=0),
         )
 
-    def take(self, measured: Measured) -> list[Values]:
-        """Return the values of the runs since the last time, and forget them.
+    def take(self) -> Any:
+        """Return what the runs since the last time have left; do not wait for it, and forget it."""
+        handle, device = self._variable.handle, self._variable.device
+        dtype = "dtype", tf.int64.as_datatype_enum
+        (left,) = resources.run_op("ReadVariableOp", [handle], dtype, device=device)
+        attrs = *dtype, "validate_shape", False
+        zeros = self._zeros
+        resources.run_op("AssignVariableOp", [handle, zeros], attrs, outputs=0, device=device)
+        return left
+
+    def values_in(self, left: Any, measured: Measured) -> list[Values]:
+        """Return the values of runs.
 
         Args:
+            left: What `take` has returned.
             measured: Of what in them the extremes are recorded, besides those with NaN or ∞.
         """
-        buffer = self._variable.numpy()[: self._runs]
+        buffer = left.numpy()[: self._runs]
         written = buffer[buffer[:, 0] > 0]
-        if len(written):
-            self._variable.assign(self._zeros)
         ordered = written[np.argsort(written[:, 0])]
         are_due = magnitudes.are_measured(ordered[:, 0] - 1, np.full(len(ordered), measured))
         return [

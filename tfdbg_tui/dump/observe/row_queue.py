@@ -24,7 +24,7 @@ import itertools
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.ma  # else np.unique imports it, when there may be no descriptor left
@@ -57,6 +57,7 @@ from tfdbg_tui.dump.tensorflow import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tfdbg_tui.dump.encode.queue_rows import Rows
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.groups import Dump, Group
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -150,14 +151,15 @@ def last_number(call: Call, now: Callable[[], Moment]) -> Any:
     return _queue.begin(call, now)
 
 
-def end(call: Call, now: Callable[[], Moment]) -> None:
+def end(call: Call, now: Callable[[], Moment], then: Callable[[], None] | None = None) -> None:
     """Note that a call puts no more rows into the queue.
 
     Args:
         call: The call.
         now: Returns what runs now.
+        then: What is to be done once its rows have been handed to the dumps; it raises nothing.
     """
-    _queue.end_call(call, now)
+    _queue.end_call(call, now, then)
 
 
 def mark(now: Callable[[], Moment]) -> None:
@@ -214,6 +216,20 @@ _new_numbers = itertools.count(1)
 """Goes on in a process that was forked, where there may be ends of the one that it comes from."""
 
 
+class _End(NamedTuple):
+    """What is known of an item that ends something.
+
+    Attributes:
+        number: The item's.
+        moment: Returns what ran then.
+        then: What is to be done when all before it has been handed over.
+    """
+
+    number: int
+    moment: Callable[[], Moment]
+    then: Callable[[], None] | None = None
+
+
 class _EndNumbers:
     """Numbers of ends, above zero and of 32 bits.
 
@@ -250,7 +266,7 @@ class _Queue:
         self.mark_lock = threading.RLock()
         self._contexts: list[Any] = []  # of TensorFlow's, in whose stages there may be something
         self._in_sessions: set[SessionStage] = set()  # those of runs in progress
-        self._moments: deque[tuple[int, Callable[[], Moment]]] = deque()
+        self._expected: deque[_End] = deque()
         self._numbers = _EndNumbers()
         self._lone: LoneCall | None = None
         self._thread: threading.Thread | None = None
@@ -315,29 +331,34 @@ class _Queue:
                 return self._numbers.tensor(0)
             self._lone = LoneCall(call, steps.current)
             number = self._numbers.take()
-            self._moments.append((number, self._lone.moment))
+            self._expected.append(_End(number, self._lone.moment))
             return self._numbers.tensor(-number)
 
-    def end_call(self, call: Call, now: Callable[[], Moment]) -> None:
+    def end_call(
+        self, call: Call, now: Callable[[], Moment], then: Callable[[], None] | None
+    ) -> None:
         with self.mark_lock:
-            if self._lone is None or self._lone.call is not call:
-                self.mark(now)
-                return
-            self._lone.end = time.time()
-            self._lone = None
+            is_lone = self._lone is not None and self._lone.call is call
+            if self._lone is not None and is_lone:
+                self._lone.end = time.time()
+                self._lone = None
+            if then is not None or not is_lone:
+                self.mark(now, then)
 
-    def mark(self, now: Callable[[], Moment]) -> None:
-        if not self._contexts:  # Nothing of ours has run but in sessions.
+    def mark(self, now: Callable[[], Moment], then: Callable[[], None] | None = None) -> None:
+        if then is not None:
+            self._start()
+        elif not self._contexts:  # Nothing of ours has run but in sessions.
             return
         self._note_context()
         with self.mark_lock:  # Marks are in the order of their moments.
             self._lone = None  # Its last row may come before the mark or after it.
             number, moment = self._numbers.take(), now()
-            self._moments.append((number, lambda: moment))
+            self._expected.append(_End(number, lambda: moment, then))
             try:
                 stages.put_number(_NAME, self._numbers.tensor(-number), WIDTH)
             except BaseException:
-                self._moments.pop()  # Later rows do not belong to it.
+                self._expected.pop()  # Later rows do not belong to it.
                 raise
 
     def drain(self) -> None:
@@ -386,12 +407,33 @@ class _Queue:
         which_item = np.cumsum(is_head) - 1
         rows[:, ITERATION] = np.maximum(items.iterations, 0)[which_item]
         rows[:, SERIAL] = rows[is_head, SERIAL][which_item]
-        moments, ends = self._ended(items.iterations)
-        is_mark = rows[:, NUMBER] == MARK
-        when: npt.NDArray[np.int64] = (np.cumsum(ends) - ends)[which_item[~is_mark]]
+        ends = self._ended(items.iterations)
+        moments = [end.moment() for end in ends.values()]
+        when = np.zeros(len(items.iterations), np.int64)
+        when[[item + 1 for item in ends if item + 1 < len(when)]] = 1
+        when = np.cumsum(when)
         words = Words.in_order(items.words, items.sizes.astype(np.int64))
-        words = words.of(which_item[is_head & ~is_mark])
-        rows = rows[~is_mark]
+        is_told = rows[:, NUMBER] != MARK
+        first = 0
+        parts = [(item, end.then) for item, end in ends.items() if end.then is not None]
+        for last, then in (*parts, (len(when) - 1, None)):
+            taken = is_told & (which_item >= first) & (which_item <= last)
+            if taken.any():
+                its_words = words.of(which_item[taken & is_head])
+                when_each = when[which_item[taken]]
+                self._hand_over_rows(rows[taken], its_words, moments, when_each, in_session)
+            if then is not None:
+                then()
+            first = last + 1
+
+    def _hand_over_rows(
+        self,
+        rows: Rows,
+        words: Words,
+        moments: Sequence[Moment],
+        when: npt.NDArray[np.int64],
+        in_session: bool,
+    ) -> None:
         numbers, which = np.unique(rows[:, NUMBER], return_inverse=True)
         groups = [callbacks.group_of(number) for number in numbers.tolist()]
         for dump in {group.dump for group in groups if group is not None}:
@@ -404,34 +446,33 @@ class _Queue:
             except BaseException as error:
                 _tell_loss(dump, error)
 
-    def _ended(
-        self, iterations: npt.NDArray[np.int32]
-    ) -> tuple[list[Moment], npt.NDArray[np.bool_]]:
-        """Return what ran at the items that end something, and which these are.
+    def _ended(self, iterations: npt.NDArray[np.int32]) -> dict[int, _End]:
+        """Return the items that end something.
 
-        Ends that came before and were lost do not matter, nor does the last row of a call before
-        whose end there was a mark.
+        Of those that came before and were lost it does not matter when they were; nor does it of
+        the last row of a call before whose end there was a mark.
         """
-        moments: list[Moment] = []
-        ends = np.zeros(len(iterations), bool)
-        known = {number for number, _ in tuple(self._moments)}
+        ends: dict[int, _End] = {}
+        known = {end.number for end in tuple(self._expected)}
         for item in np.flatnonzero(iterations < 0).tolist():
             number = -int(iterations[item])
             if number not in known:
                 continue
-            ends[item] = True
-            found = 0
-            while found != number:
-                found, moment = self._moments.popleft()
-                known.discard(found)
+            end = self._expected.popleft()
+            while end.number != number:
+                known.discard(end.number)
+                if end.then is not None:
+                    end.then()
+                end = self._expected.popleft()
+            known.discard(number)
             self._numbers.give_back(number)
-            moments.append(moment())
-        return moments, ends
+            ends[item] = end
+        return ends
 
     def _open_moment(self, dump: Dump) -> Moment:
         """Return what runs now; where a call has ended since the rows were taken, what ran then."""
         now = dump.now()
-        return self._moments[0][1]() if self._moments else now
+        return self._expected[0].moment() if self._expected else now
 
 
 def _tell_loss_to_all(error: BaseException) -> None:
