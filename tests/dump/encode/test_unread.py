@@ -20,8 +20,7 @@ import tfdbg_tui  # noqa: E402
 from tests.dump import device_programs as programs  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors, unread  # noqa: E402
-from tfdbg_tui.dump.tensorflow import devices, eager_tensor  # noqa: E402
-from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks  # noqa: E402
+from tfdbg_tui.dump.tensorflow import device_looks, devices, eager_tensor  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
 if TYPE_CHECKING:
@@ -33,17 +32,17 @@ class Copies:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.waits = self.tensors = 0
-        to_host, elements = DeviceLooks.to_host, eager_tensor.elements
+        to_host, elements = device_looks.to_host, eager_tensor.elements
 
-        def counted_wait(looks: DeviceLooks, vectors: Any) -> Any:
+        def counted_wait(vectors: Any) -> Any:
             self.waits += bool(vectors)
-            return to_host(looks, vectors)
+            return to_host(vectors)
 
         def counted_tensor(tensor: Any) -> Any:
             self.tensors += 1
             return elements(tensor)
 
-        monkeypatch.setattr(DeviceLooks, "to_host", counted_wait)
+        monkeypatch.setattr(device_looks, "to_host", counted_wait)
         monkeypatch.setattr("tfdbg_tui.dump.encode.eager_tensors.elements", counted_tensor)
 
 

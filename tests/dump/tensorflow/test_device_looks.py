@@ -12,7 +12,7 @@ np = pytest.importorskip("numpy")
 
 from tfdbg_tui.dump.encode import summaries  # noqa: E402
 from tfdbg_tui.dump.tensorflow import device_looks  # noqa: E402
-from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks, counts_in  # noqa: E402
+from tfdbg_tui.dump.tensorflow.device_looks import chunks, counts_in  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 
@@ -34,9 +34,9 @@ def test_few_of_a_type_and_of_few_elements_are_joined(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("bad", ["nan", "inf", "-inf"])
 def test_one_bad_element_of_many_tensors_is_seen(dtype: str, bad: str) -> None:
     healthy = [tf.cast(tf.fill(shape, 3e4), dtype) for shape in ([], [3], [2, 0], [2, 3])]
-    looks = DeviceLooks()
-    asked = [looks.any_bad([*healthy, tf.cast(float(last), dtype)]) for last in ("1", bad)]
-    assert [is_bad for _, is_bad in looks.to_host(asked)] == [0.0, 1.0]
+    parts = [[*healthy, tf.cast(float(last), dtype)] for last in ("1", bad)]
+    found = device_looks.to_host(list(map(device_looks.all_finite, parts)))
+    assert [are_finite for (are_finite,) in found] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
@@ -50,8 +50,7 @@ def test_the_elements_of_each_of_many_tensors_are_counted(dtype: str) -> None:
         wanted = [summaries.health_counts(part.numpy()).values()[:7] for part in parts]
         for name, columns in ("CONCISE_HEALTH", 4), ("FULL_HEALTH", 7):
             mode = TensorDebugMode[name]
-            looks = DeviceLooks()
-            (found,) = looks.to_host([looks.counts(parts, mode)])
+            (found,) = device_looks.to_host([device_looks.counts(parts, mode)])
             assert counts_in(found, parts, mode) == [list(each[:columns]) for each in wanted]
 
 
@@ -60,7 +59,7 @@ def test_a_large_tensor_is_not_copied(
     monkeypatch: pytest.MonkeyPatch, mode: str, columns: int
 ) -> None:
     monkeypatch.setattr(device_looks, "_MAX_COPIED", 3)
-    monkeypatch.setattr(DeviceLooks, "_counted_in_lines", None)
-    looks, part = DeviceLooks(), [tf.constant([[np.nan, 1.0], [0.0, -1.0]])]
-    (found,) = looks.to_host([looks.counts(part, TensorDebugMode[mode])])
+    monkeypatch.setattr(device_looks, "_counted_in_lines", None)
+    part = [tf.constant([[np.nan, 1.0], [0.0, -1.0]])]
+    (found,) = device_looks.to_host([device_looks.counts(part, TensorDebugMode[mode])])
     assert counts_in(found, part, TensorDebugMode[mode]) == [[4, 0, 0, 1, 1, 1, 1][:columns]]

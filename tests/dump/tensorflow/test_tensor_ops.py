@@ -28,8 +28,13 @@ from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
 from tfdbg_tui.dump.observe import compiled  # noqa: E402
-from tfdbg_tui.dump.tensorflow import device_looks, devices, own, resources  # noqa: E402
-from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks  # noqa: E402
+from tfdbg_tui.dump.tensorflow import (  # noqa: E402
+    device_looks,
+    devices,
+    functions,
+    own,
+    resources,
+)
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
 if TYPE_CHECKING:
@@ -243,24 +248,27 @@ def test_every_op_compiles_for_gpus(
 @needs_registry
 @pytest.mark.parametrize("dtype", programs.FLOATS, ids=lambda dtype: dtype.name)
 def test_eager_tensors_have_kernels_for_gpus(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[tuple[str, dict[str, set[int]]]] = []
+    """They are all there, so that the function runs in one thread, which cannot send tensors."""
+    graphs = []
 
-    def noting(op_type: str, inputs: Any, attrs: Any, **options: Any) -> Any:
-        ran.append(
-            (op_type, {n: {value} for n, value in zip(attrs[::2], attrs[1::2], strict=True)})
-        )
-        return resources.run_op(op_type, inputs, attrs, **options)
+    def noting(graph: Any) -> Any:
+        graphs.append(graph)
+        return definition_of(graph)
 
-    monkeypatch.setattr(device_looks, "run_op", noting)
-    looks = DeviceLooks()
+    definition_of = functions.definition_of
+    monkeypatch.setattr(functions, "definition_of", noting)
+    monkeypatch.setattr(device_looks, "_functions", resources.OfContexts())
     tensor = tf.cast(tf.ones([2, 3]), dtype)
-    looks.any_bad([tensor, tensor])
-    looks.counts([tensor, tensor], TensorDebugMode.FULL_HEALTH)
+    device_looks.all_finite([tensor, tensor])
+    device_looks.counts([tensor, tensor], TensorDebugMode.FULL_HEALTH)
     if not dtype.is_complex:
-        looks.extremes(tensor)
-    assert len(ran) > 3
-    for op_type, types in ran:
-        assert kernel_for(op_type, types), f"no kernel for {op_type} {types}"
+        device_looks.extremes(tensor)
+    for op in (op for graph in graphs for op in graph.get_operations()):
+        if op.type != "Placeholder":
+            assert op.device == tensor.device
+            kernel = kernel_for(op.type, attributes(op))
+            assert kernel, f"no kernel for {op.type} {attributes(op)}"
+            assert not read_on_host(op, kernel)
 
 
 @pytest.mark.parametrize("health_mode", programs.HEALTH_MODES)

@@ -7,13 +7,12 @@ is kept for it: the inputs of each op, too, which are described where an output 
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.encode.summaries import HealthCounts
-from tfdbg_tui.dump.tensorflow.device_looks import DeviceLooks, chunks, counts_in
+from tfdbg_tui.dump.tensorflow import device_looks
 from tfdbg_tui.dump.tensorflow.eager_tensor import num_bytes, num_elements, tensor_id
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -132,35 +131,36 @@ class UnreadOutputs:
             waiting = list(self._waiting)
             self._waiting.clear()
             self._kept_bytes = 0
-            looks = DeviceLooks()
-            ends = [looks.extremes(tensor) for values in waiting for tensor in values.ordered]
-            parts = chunks([tensor for values in waiting for tensor in values.tensors])
+            ordered = [tensor for values in waiting for tensor in values.ordered]
+            ends = list(map(device_looks.extremes, ordered))
+            parts = device_looks.chunks([tensor for values in waiting for tensor in values.tensors])
             if self._mode is TensorDebugMode.FULL_HEALTH:
                 counted = parts
-                arrays = looks.to_host([*ends, *self._counts(looks, counted)])
+                arrays = device_looks.to_host([*ends, *self._counts(counted)])
             else:
-                arrays = looks.to_host([*ends, *map(looks.any_bad, parts)])
-                is_bad = [is_bad for _, is_bad in arrays[len(ends) :]]
-                counted = list(itertools.compress(parts, is_bad))
-                arrays[len(ends) :] = looks.to_host(self._counts(looks, counted))
+                looks = map(device_looks.all_finite, parts)
+                arrays = device_looks.to_host([*ends, *looks])
+                are_finite = arrays[len(ends) :]
+                counted = [part for part, (f,) in zip(parts, are_finite, strict=True) if not f]
+                arrays[len(ends) :] = device_looks.to_host(self._counts(counted))
             found = iter(arrays)
             its_ends = [[next(found) for _ in values.ordered] for values in waiting]
             counts = self._by_tensor(counted, found)
             for values, own_ends in zip(waiting, its_ends, strict=True):
                 values.give(_counts_of(values.tensors, counts), own_ends)
 
-    def _counts(self, looks: DeviceLooks, parts: Sequence[Sequence[Any]]) -> list[Any]:
-        return [looks.counts(part, self._mode) for part in parts]
+    def _counts(self, parts: Sequence[Sequence[Any]]) -> list[Any]:
+        return [device_looks.counts(part, self._mode) for part in parts]
 
     def _by_tensor(
         self, parts: Sequence[Sequence[Any]], vectors: Iterable[Any]
     ) -> dict[int, HealthCounts]:
         """Return what was counted of each tensor, by its number."""
-        return {
-            tensor_id(tensor): HealthCounts(*counts)
-            for part, vector in zip(parts, vectors, strict=True)
-            for tensor, counts in zip(part, counts_in(vector, part, self._mode), strict=True)
-        }
+        known: dict[int, HealthCounts] = {}
+        for part, vector in zip(parts, vectors, strict=True):
+            found = device_looks.counts_in(vector, part, self._mode)
+            known |= {tensor_id(t): HealthCounts(*c) for t, c in zip(part, found, strict=True)}
+        return known
 
 
 def _counts_of(tensors: Sequence[Any], known: Mapping[int, HealthCounts]) -> _Counts:

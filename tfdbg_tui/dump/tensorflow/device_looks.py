@@ -1,7 +1,8 @@
-"""Looks at eager tensors that are in the memory of an accelerator, by ops that run there.
+"""Looks at eager tensors that are in the memory of an accelerator, by functions that run there.
 
-No op callback and no tape of the program's sees these ops, and none of them needs a thread of
-TensorFlow's: the thread that waits for them may be one.
+After each op that a thread runs, Python may let it wait for others.  No op callback and no tape of
+the program's sees the functions, and none of them needs a thread of TensorFlow's: the thread that
+waits for them may be one.
 """
 
 from __future__ import annotations
@@ -13,26 +14,17 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.ops import EagerTensor
 
-from tfdbg_tui.dump.tensorflow import own, tensor_ops
-from tfdbg_tui.dump.tensorflow.eager_tensor import datatype_enum, num_elements, rank
-from tfdbg_tui.dump.tensorflow.resources import run_op
+from tfdbg_tui.dump.tensorflow import functions, graph_ops, own, resources, tensor_ops
+from tfdbg_tui.dump.tensorflow.eager_tensor import datatype_enum, num_elements
+from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
-_HALF, _FLOAT32, _FLOAT64, _INT32, _INT64 = (
-    dtype.as_datatype_enum for dtype in (tf.float16, tf.float32, tf.float64, tf.int32, tf.int64)
-)
-_NUMPY = {_FLOAT32: np.float32, _FLOAT64: np.float64, _INT32: np.int32, _INT64: np.int64}
-_PARTS = {tf.complex64.as_datatype_enum: _FLOAT32, tf.complex128.as_datatype_enum: _FLOAT64}
-"""Of each complex type that of its parts."""
-
-_JOINED = {_HALF, tf.bfloat16.as_datatype_enum, _FLOAT32, _FLOAT64, *_PARTS}
-"""The types whose tensors can be joined on accelerators: of float8 there is no kernel for that."""
-
+_DOUBLE, _INT32, _INT64 = (dtype.as_datatype_enum for dtype in (tf.float64, tf.int32, tf.int64))
 _CPU = "/device:CPU:0"
 
 _MAX_TOGETHER = 64
@@ -43,6 +35,8 @@ _MAX_COPIED = 1 << 20
 
 _LINE = 1024
 """So many elements are counted in one go: float16 has all whole numbers up to 2,048."""
+
+_functions = resources.OfContexts()
 
 
 def chunks(tensors: Sequence[Any]) -> list[list[Any]]:
@@ -60,137 +54,59 @@ def chunks(tensors: Sequence[Any]) -> list[list[Any]]:
     return found
 
 
-class DeviceLooks:
-    """Makes vectors of float64 numbers, each where the tensors are that it tells of.
+def all_finite(tensors: Sequence[Any]) -> Any:
+    """Return ``[whether all elements are finite]`` of the tensors of one of `chunks`."""
+    return _called(_all_finite, _filled_up(tensors))
 
-    One is good for a few looks in a row: it keeps the constants that the ops take.
+
+def counts(tensors: Sequence[Any], mode: TensorDebugMode) -> Any:
+    """Return what `counts_in` makes the counts of the tensors of one of `chunks` of.
+
+    On a GPU, TensorFlow's own op takes more than a millisecond to count in a tensor of any size, so
+    that one gets none but large tensors.
+
+    Args:
+        tensors: The tensors.
+        mode: Says what is counted.
     """
+    if _is_large(tensors):
+        return _called(_summary, tensors, mode=mode)
+    tensors, device = _filled_up(tensors), tensors[0].device
+    sizes = [num_elements(tensor) for tensor in tensors]
+    lines, places = _lines(sizes)
+    paddings = np.array([[0, lines * _LINE - sum(sizes)]], np.int32)
+    more = [
+        EagerTensor(paddings, _CPU, _INT32),  # where ops read it
+        EagerTensor(np.array(places, np.int64), device, _INT64),
+    ]
+    return _called(_counted_in_lines, tensors, more, mode=mode)
 
-    def __init__(self) -> None:
-        self._constants: dict[tuple[str, int, Any], Any] = {}
 
-    def any_bad(self, tensors: Sequence[Any]) -> Any:
-        """Return ``[-1, whether a tensor has NaN or infinity]`` of one of `chunks`."""
-        device, number = tensors[0].device, datatype_enum(tensors[0])
-        if number not in _JOINED:
-            tensors = [_widened(tensor, device) for tensor in tensors]
-        together = self._joined([self._flat(tensor, device) for tensor in tensors], device)
-        if number in _PARTS:
-            attrs = "T", number, "type", _PARTS[number]
-            (together,) = run_op("Bitcast", [together], attrs, device=device)
-        return _summary(together, device, TensorDebugMode.CURT_HEALTH)
+def extremes(tensor: Any) -> Any:
+    """Return ``[smallest, largest]`` finite element of a floating tensor.
 
-    def counts(self, tensors: Sequence[Any], mode: TensorDebugMode) -> Any:
-        """Return what `counts_in` makes the counts of the tensors of one of `chunks` of.
+    Where there is none, they are infinite.
+    """
+    return _called(_extremes, [tensor])
 
-        On a GPU, TensorFlow's own op takes more than a millisecond to count in a tensor of any
-        size, so that one gets none but large tensors.
 
-        Args:
-            tensors: The tensors.
-            mode: Says what is counted.
-        """
-        device, number = tensors[0].device, datatype_enum(tensors[0])
-        if number not in _JOINED:
-            tensors = [_widened(tensor, device) for tensor in tensors]
-        together = self._joined([self._flat(tensor, device) for tensor in tensors], device)
-        if number in _PARTS:
-            with own.work(), tensor_ops.beside(together):
-                together = tensor_ops.as_real(together)
-        if _is_large(tensors):
-            return _summary(together, device, mode)
-        sizes = [num_elements(tensor) for tensor in tensors]
-        return self._counted_in_lines(_widened(together, device), sizes, device, mode)
-
-    def extremes(self, tensor: Any) -> Any:
-        """Return ``[smallest, largest]`` finite element of a floating tensor.
-
-        Where there is none, they are infinite.
-        """
-        device = tensor.device
-        wide = self._flat(_widened(tensor, device), device)
-        number = datatype_enum(wide)
-        (is_finite,) = run_op("IsFinite", [wide], ("T", number), device=device)
-        ends = []
-        for reduction, none in ("Min", math.inf), ("Max", -math.inf):
-            filler = self._constant(none, number, device)
-            taken = [is_finite, wide, filler]
-            (finite,) = run_op("SelectV2", taken, ("T", number), device=device)
-            attrs = "T", number, "Tidx", _INT32, "keep_dims", False
-            ends += run_op(reduction, [finite, self._constant(0)], attrs, device=device)
-        (pair,) = run_op("Pack", ends, ("N", 2, "T", number, "axis", 0), device=device)
-        return pair if number == _FLOAT64 else _cast(pair, device, _FLOAT64)
-
-    def to_host(self, vectors: Sequence[Any]) -> list[Any]:
-        """Return the elements of vectors, copied together from each device."""
-        by_device: dict[str, list[int]] = {}
-        for number, vector in enumerate(vectors):
-            by_device.setdefault(vector.device, []).append(number)
-        found: list[Any] = [None] * len(vectors)
-        for device, numbers in by_device.items():
-            some = [vectors[number] for number in numbers]
-            ends = np.cumsum([num_elements(vector) for vector in some])
-            array = self._joined(some, device).numpy()
-            for number, part in zip(numbers, np.split(array, ends[:-1]), strict=True):
-                found[number] = part
-        return found
-
-    def _counted_in_lines(
-        self, real: Any, sizes: Sequence[int], device: str, mode: TensorDebugMode
-    ) -> Any:
-        """Return what is counted in each line of elements, and in it until each tensor ends.
-
-        Args:
-            real: The float32 or float64 elements of all tensors.
-            sizes: How many elements each has.
-            device: Where they are.
-            mode: Says what is counted.
-        """
-        number, size = datatype_enum(real), num_elements(real)
-        lines, ends = _lines(sizes)
-        attrs: tuple[Any, ...] = "T", number, "Tpaddings", _INT32
-        paddings = self._constant(((0, lines * _LINE - size),))
-        (real,) = run_op("Pad", [real, paddings], attrs, device=device)
-        real = self._shaped(real, (1, lines, _LINE), device)
-        is_full = mode is TensorDebugMode.FULL_HEALTH
-        values = (-math.inf, math.inf, 0.0) if is_full else (-math.inf, math.inf)
-        equal_to = self._constant(tuple(((value,),) for value in values), number, device)
-        attrs = "T", number, "incompatible_shape_error", True
-        found = run_op("Equal", [real, equal_to], attrs, device=device)
-        found += run_op("IsNan", [real], ("T", number), device=device)
-        if is_full:
-            zero = self._constant(0.0, number, device)
-            found += run_op("Less", [real, zero], ("T", number), device=device)
-        ones = _cast(self._joined(found, device), device, _HALF)
-        attrs = "T", _HALF, "Tidx", _INT32, "exclusive", False, "reverse", False
-        (counted,) = run_op("Cumsum", [ones, self._constant(2)], attrs, device=device)
-        counted = self._shaped(counted, (-1, lines * _LINE), device)
-        attrs = "Tparams", _HALF, "Tindices", _INT64, "Taxis", _INT32, "batch_dims", 0
-        places = self._constant(tuple(ends), _INT64, device)
-        taken = [counted, places, self._constant(1)]
-        (counted,) = run_op("GatherV2", taken, attrs, device=device)
-        return self._flat(_cast(counted, device, _FLOAT64), device)
-
-    def _flat(self, tensor: Any, device: str) -> Any:
-        """Return a tensor's elements in one dimension, which copies none."""
-        return tensor if rank(tensor) == 1 else self._shaped(tensor, (-1,), device)
-
-    def _shaped(self, tensor: Any, shape: tuple[int, ...], device: str) -> Any:
-        attrs = "T", datatype_enum(tensor), "Tshape", _INT32
-        return run_op("Reshape", [tensor, self._constant(shape)], attrs, device=device)[0]
-
-    def _joined(self, tensors: list[Any], device: str) -> Any:
-        if len(tensors) == 1:
-            return tensors[0]
-        attrs = "N", len(tensors), "T", datatype_enum(tensors[0]), "Tidx", _INT32
-        return run_op("ConcatV2", [*tensors, self._constant(0)], attrs, device=device)[0]
-
-    def _constant(self, value: Any, number: int = _INT32, device: str = _CPU) -> Any:
-        """Return a constant; ops read shapes and axes in the memory of the host."""
-        key = device, number, value
-        if key not in self._constants:
-            self._constants[key] = EagerTensor(np.array(value, _NUMPY[number]), device, number)
-        return self._constants[key]
+def to_host(vectors: Sequence[Any]) -> list[Any]:
+    """Return the elements of float64 vectors, copied together from each device."""
+    by_device: dict[str, list[int]] = {}
+    for number, vector in enumerate(vectors):
+        by_device.setdefault(vector.device, []).append(number)
+    found: list[Any] = [None] * len(vectors)
+    for device, numbers in by_device.items():
+        some = [vectors[number] for number in numbers]
+        ends = np.cumsum([num_elements(vector) for vector in some])
+        if len(some) > 1:
+            zero = EagerTensor(np.array(0, np.int32), _CPU, _INT32)
+            attrs = "N", len(some), "T", _DOUBLE, "Tidx", _INT32
+            some = resources.run_op("ConcatV2", [*some, zero], attrs, device=device)
+        parts = np.split(some[0].numpy(), ends[:-1])
+        for number, part in zip(numbers, parts, strict=True):
+            found[number] = part
+    return found
 
 
 def counts_in(
@@ -203,27 +119,28 @@ def counts_in(
     Args:
         vector: The elements of what was found.
         tensors: The tensors.
-        mode: See `DeviceLooks.counts`.
+        mode: See `counts`.
     """
     is_full = mode is TensorDebugMode.FULL_HEALTH
     if _is_large(tensors):
         if mode is TensorDebugMode.CURT_HEALTH:
             return [[num_elements(tensors[0]), 0, 0, int(vector[1])]]
         return [vector[4 if is_full else 1 :].astype(np.int64).tolist()]
-    sizes = np.array([num_elements(tensor) for tensor in tensors])
+    sizes = np.array([num_elements(tensor) for tensor in _filled_up(tensors)])
     lines, places = _lines(sizes)
     found = vector.reshape(-1, len(places)).astype(np.int64)
     in_lines, in_last_lines = np.split(found, [lines], axis=1)
     before = np.cumsum(in_lines, axis=1) - in_lines
     until = before[:, np.array(places[lines:]) // _LINE] + in_last_lines
     until[:, np.cumsum(sizes) == 0] = 0
-    counts = np.diff(until, axis=1, prepend=0)
+    counted = np.diff(until, axis=1, prepend=0)
     if is_full:
-        minus, plus, zero, nan, below_zero = counts
+        minus, plus, zero, nan, below_zero = counted
         negative = below_zero - minus
         positive = sizes - (minus + plus + nan + negative + zero)
-        counts = np.array([minus, plus, nan, negative, zero, positive])
-    return np.vstack([sizes, counts]).T.tolist()  # type: ignore[no-any-return]
+        counted = np.array([minus, plus, nan, negative, zero, positive])
+    found_of_each: list[list[int]] = np.vstack([sizes, counted]).T.tolist()
+    return found_of_each[: len(tensors)]
 
 
 def _is_large(tensors: Sequence[Any]) -> bool:
@@ -239,23 +156,117 @@ def _lines(sizes: Any) -> tuple[int, list[int]]:
     return lines, [*(_LINE - 1 + _LINE * np.arange(lines)).tolist(), *lasts.tolist()]
 
 
-def _summary(real: Any, device: str, mode: TensorDebugMode) -> Any:
-    if datatype_enum(real) != _HALF:  # There is no kernel of the op for others on GPUs.
-        real = _widened(real, device)
-    attrs = (
-        *("T", datatype_enum(real), "output_dtype", _FLOAT64),
-        *("tensor_debug_mode", int(mode), "tensor_id", -1),
-    )
-    return run_op("DebugNumericSummaryV2", [real], attrs, device=device)[0]
+def _filled_up(tensors: Sequence[Any]) -> list[Any]:
+    """Return tensors, the smallest some more times: functions are made for few numbers of them."""
+    count = 1 << (len(tensors) - 1).bit_length()
+    return [*tensors, *[min(tensors, key=num_elements)] * (count - len(tensors))]
 
 
-def _widened(real: Any, device: str) -> Any:
-    """Return a float32 or float64 tensor with the elements of a floating one."""
-    if datatype_enum(real) in (_FLOAT32, _FLOAT64):
-        return real
-    return _cast(real, device, _FLOAT32)
+# ---- Functions ---------------------------------------------------------------------------------
 
 
-def _cast(tensor: Any, device: str, number: int) -> Any:
-    attrs = "SrcT", datatype_enum(tensor), "DstT", number, "Truncate", False
-    return run_op("Cast", [tensor], attrs, device=device)[0]
+def _called(
+    add_ops: Callable[..., Any],
+    tensors: Sequence[Any],
+    more: Sequence[Any] = (),
+    mode: TensorDebugMode | None = None,
+) -> Any:
+    """Return what ops find in tensors of one type on one device, a float64 vector there.
+
+    Args:
+        add_ops: Adds the ops to the graph of a function, and returns its output.
+        tensors: The tensors.
+        more: What else the ops take.
+        mode: What they count.
+    """
+    device = tensors[0].device
+    inputs = [*tensors, *more]
+    types = tuple(map(datatype_enum, inputs))
+    key = add_ops, device, types, len(tensors), mode
+    function = _functions.get(resources.current_context(), key, _function)
+    (found,) = resources.run_function(function, inputs, [_DOUBLE], device=device)
+    return found
+
+
+def _function(
+    add_ops: Callable[..., Any],
+    device: str,
+    types: Sequence[int],
+    count: int,
+    mode: TensorDebugMode | None,
+) -> Any:
+    graph = own.new_graph()
+    graph.inputs = [
+        graph_ops.new_input(graph, f"input_{place}", tf.as_dtype(number), None, device)
+        for place, number in enumerate(types)
+    ]
+    ops = OpMaker(graph, device)
+    together = _joined(ops, graph.inputs[:count])
+    with own.adding_ops(), graph.as_default(), tf.device(device):
+        found = add_ops(ops, together, *graph.inputs[count:], **({"mode": mode} if mode else {}))
+    flat = ops.tensor("Reshape", found, ops.constant([-1], tf.int32))
+    graph.outputs = [_cast(ops, flat, tf.float64)]
+    return functions.make_function(*functions.definition_of(graph))
+
+
+def _joined(ops: OpMaker, tensors: Sequence[Any]) -> Any:
+    """Return all elements, in one dimension."""
+    shape = ops.constant([-1], tf.int32)
+    flat = [ops.tensor("Reshape", tensor_ops.widened(ops, t), shape) for t in tensors]
+    return ops.tensor("ConcatV2", flat, ops.constant(0, tf.int32)) if len(flat) > 1 else flat[0]
+
+
+def _all_finite(ops: OpMaker, together: Any) -> Any:
+    dtype = together.dtype
+    if dtype.is_complex:
+        parts = ops.tensor("Bitcast", together, type=dtype.real_dtype)
+        together = ops.tensor("Reshape", parts, ops.constant([-1], tf.int32))
+    return ops.tensor("All", ops.tensor("IsFinite", together), ops.constant([0], tf.int32))
+
+
+def _summary(ops: OpMaker, together: Any, mode: TensorDebugMode) -> Any:
+    real = tensor_ops.as_real(together)
+    options = {"tensor_id": -1, "tensor_debug_mode": int(mode), "output_dtype": tf.float64}
+    return ops.tensor("DebugNumericSummaryV2", real, **options)
+
+
+def _counted_in_lines(
+    ops: OpMaker, together: Any, paddings: Any, places: Any, mode: TensorDebugMode
+) -> Any:
+    """Return what is counted in each line of elements, and in it until each tensor ends.
+
+    Args:
+        ops: Makes the ops.
+        together: The elements of all tensors.
+        paddings: What is missing of the last line.
+        places: Where the lines and the tensors end.
+        mode: Says what is counted.
+    """
+    real = ops.tensor("Pad", tensor_ops.as_real(together), paddings)
+    real = ops.tensor("Reshape", real, ops.constant([1, -1, _LINE], tf.int32))
+    is_full = mode is TensorDebugMode.FULL_HEALTH
+    values = (-math.inf, math.inf, 0.0) if is_full else (-math.inf, math.inf)
+    equal_to = ops.constant([[[value]] for value in values], real.dtype)
+    found = [ops.tensor("Equal", real, equal_to), ops.tensor("IsNan", real)]
+    if is_full:
+        found.append(ops.tensor("Less", real, ops.constant(0.0, real.dtype)))
+    is_it = ops.tensor("ConcatV2", found, ops.constant(0, tf.int32))
+    ones = _cast(ops, is_it, tf.float16)
+    counted = ops.tensor("Cumsum", ones, ops.constant(2, tf.int32))
+    shape = ops.constant([len(values) + len(found) - 1, -1], tf.int32)
+    counted = ops.tensor("Reshape", counted, shape)
+    return ops.tensor("GatherV2", counted, places, ops.constant(1, tf.int32))
+
+
+def _extremes(ops: OpMaker, tensor: Any) -> Any:
+    wide = tensor_ops.as_real(tensor)
+    is_finite = ops.tensor("IsFinite", wide)
+    ends = []
+    for reduction, none in ("Min", math.inf), ("Max", -math.inf):
+        finite = ops.tensor("SelectV2", is_finite, wide, ops.constant(none, wide.dtype))
+        ends.append(ops.tensor(reduction, finite, ops.constant([0], tf.int32)))
+    return ops.tensor("Pack", ends)
+
+
+def _cast(ops: OpMaker, tensor: Any, dtype: Any) -> Any:
+    return tensor if tensor.dtype == dtype else ops.tensor("Cast", tensor, DstT=dtype)

@@ -5,15 +5,18 @@ A table of TensorFlow's comes into being with whoever asks for it first.  A set 
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.protobuf.config_pb2 import ConfigProto
 from tensorflow.python.eager.context import Context, context
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.pywrap_tfe import TFE_Py_Execute
 
-from tfdbg_tui.dump.tensorflow import executors
+from tfdbg_tui.dump.tensorflow import executors, functions
+from tfdbg_tui.dump.tensorflow.eager_tensor import datatype_enum
 from tfdbg_tui.dump.tensorflow.private import attribute
 
 if TYPE_CHECKING:
@@ -210,6 +213,37 @@ class OfContexts:
     def forget(self, context: Any) -> None:
         """Give back what was made for a context that the program has thrown away."""
         self._made.pop(context, None)
+
+
+def run_function(
+    function: Any,
+    inputs: list[Any],
+    types: Sequence[int],
+    where: Any = None,
+    device: str = "/device:CPU:0",
+) -> Any:
+    """Run a runtime function of ours in the thread that calls it; return its outputs.
+
+    Args:
+        function: The function: its ops are all on the device.
+        inputs: What it takes.
+        types: The types of its outputs.
+        where: See `run_op`.
+        device: See `run_op`.
+    """
+    taken = list(map(datatype_enum, inputs))
+    called = "Tin", taken, "Tout", list(types), "f", functions.function_name(function)
+    # It runs in the thread that calls it, if it is called by way of this op.
+    how = "config_proto", _as_it_is(), "executor_type", "SINGLE_THREADED_EXECUTOR"
+    return run_op("PartitionedCall", inputs, (*called, *how), len(types), where, device)
+
+
+@functools.cache
+def _as_it_is() -> bytes:
+    """Return a configuration in which TensorFlow optimizes nothing, which would take longer."""
+    config = ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return bytes(config.SerializeToString())
 
 
 def run_op(

@@ -12,7 +12,6 @@ Sessions have stages of their own; see `session_stages`.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,11 +19,16 @@ import numpy.typing as npt
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.framework.function_pb2 import FunctionDef
-from tensorflow.core.protobuf.config_pb2 import ConfigProto
 from tensorflow.python.framework.ops import EagerTensor
 
 from tfdbg_tui.dump.tensorflow import functions, graph_ops
-from tfdbg_tui.dump.tensorflow.resources import CONTAINER, OfContexts, current_context, run_op
+from tfdbg_tui.dump.tensorflow.resources import (
+    CONTAINER,
+    OfContexts,
+    current_context,
+    run_function,
+    run_op,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -150,13 +154,9 @@ def _take_one(name: str, where: Any) -> Items:
 
 
 def _take_many(name: str, count: int, where: Any) -> Items:
-    function = functions.function_name(_takers.get(where, (name, count), taker))
+    function = _takers.get(where, (name, count), taker)
     types = [*_TYPE_NUMBERS, tf.int32.as_datatype_enum]
-    called: tuple[Any, ...] = ("Tin", [], "Tout", types, "f", function, "config_proto", _as_it_is())
-    # It runs in the thread that calls it, if it is called by way of this op.
-    executor = ("executor_type", "SINGLE_THREADED_EXECUTOR")
-    attrs = (*called, *executor)
-    taken = run_op("PartitionedCall", [], attrs, outputs=len(types), where=where)
+    taken = run_function(function, [], types, where)
     numbers, iterations, words, sizes = (tensor.numpy() for tensor in taken)
     return Items(numbers, iterations, [words], sizes)
 
@@ -238,11 +238,3 @@ def attributes_in_graph(name: str) -> dict[str, Any]:
 
 def _named(name: str) -> dict[str, bytes]:
     return {"container": CONTAINER.encode(), "shared_name": name.encode()}
-
-
-@functools.cache
-def _as_it_is() -> bytes:
-    """Return a configuration in which TensorFlow optimizes nothing, which would take longer."""
-    config = ConfigProto()
-    config.graph_options.rewrite_options.disable_meta_optimizer = True
-    return bytes(config.SerializeToString())
