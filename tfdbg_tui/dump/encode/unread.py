@@ -45,11 +45,14 @@ class UnreadValues:
         location: The serialized CodeLocation.
         looks: What is known of each output; None of one that was left in an accelerator's memory.
         measured: Whether to record the extremes of healthy outputs too.
+
+    Attributes:
+        tensors: The outputs that were left where they are.
     """
 
     __slots__ = (
         *("_finish", "_known", "_reads"),
-        *("inputs", "location", "looks", "measured", "op_type", "outputs"),
+        *("inputs", "location", "looks", "measured", "op_type", "outputs", "tensors"),
     )
 
     nbytes = 0  # in the queue of the writer thread
@@ -75,11 +78,9 @@ class UnreadValues:
         self.location = location
         self.looks = looks
         self.measured = measured
-
-    @property
-    def tensors(self) -> list[Any]:
-        """The outputs that were left where they are."""
-        return [t for t, look in zip(self.outputs, self.looks, strict=True) if look is None]
+        self.tensors = outputs
+        if len(outputs) > 1:
+            self.tensors = [t for t, look in zip(outputs, looks, strict=True) if look is None]
 
     @property
     def ordered(self) -> list[Any]:
@@ -101,7 +102,7 @@ class UnreadValues:
     def give(self, counts: _Counts, ends: Sequence[Any]) -> None:
         """Take what was read, and let go of the tensors."""
         self._known = self._finish(self, counts, ends)
-        self.inputs = self.outputs = self.looks = ()
+        self.inputs = self.outputs = self.looks = self.tensors = ()
 
 
 class UnreadOutputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,14 @@ def elements(tensor: Any) -> Any:
 
 def num_bytes(tensor: Any) -> int:
     """Return how much memory the elements of an eager tensor take."""
-    size: int = num_elements(tensor) * (tensor.dtype.size or 0)
+    size: int = num_elements(tensor) * _element_bytes(datatype_enum(tensor))
     return size
+
+
+@functools.cache
+def _element_bytes(number: int) -> int:
+    """Return how many bytes an element of a type takes; 0 where that is not known."""
+    return int(tf.as_dtype(number).size or 0)
 
 
 class FetchedTensor:
