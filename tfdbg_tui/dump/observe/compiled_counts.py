@@ -21,7 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode import summaries
-from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
+from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.dump.tensorflow.stablehlo import Module, Reduced, Value
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 _SMALL = 4096
 """Elements of a tensor that is cheaper to copy than to count on its own."""
-_WIDTHS = (64, 512, 4096, 1 << 15)
-"""On an accelerator, where it takes longer to start something than to copy a tensor, one that has
-at most so many elements is a line of a matrix, filled up to so many."""
 _IN_ONE_LOOP = 4
 """Of more tensors, CPUs have no registers for what is counted."""
 
@@ -73,13 +70,14 @@ class _Block(NamedTuple):
     Attributes:
         tensors: Which.
         elements: Their elements, ``[tensors, ...]``.
-        inside: Which elements are theirs; None for all.
+        shape: The shape of that, where it is not known while tracing: then XLA may know no more
+            than limits.
         columns: What is counted of each.
     """
 
     tensors: Sequence[int]
     elements: Value
-    inside: Value | None
+    shape: Value | None
     columns: tuple[str, ...]
 
 
@@ -207,36 +205,23 @@ def _blocks(module: Module, tensors: Sequence[Any], columns: tuple[str, ...]) ->
     """Yield the tensors, small ones that are alike together."""
     small: dict[Any, list[int]] = {}
     large: list[list[int]] = []
-    lines: dict[Any, list[int]] = {}
     for number, tensor in enumerate(tensors):
         shape = tensor.shape
-        size = shape.num_elements() if shape.is_fully_defined() else None
-        if devices.has_accelerator() and size is not None and size <= _WIDTHS[-1]:
-            width = next(width for width in _WIDTHS if size <= width)
-            lines.setdefault((tensor.dtype.base_dtype, width), []).append(number)
-        elif size is not None and size <= _SMALL:
+        if shape.is_fully_defined() and shape.num_elements() <= _SMALL:
             small.setdefault((tensor.dtype.base_dtype, tuple(shape)), []).append(number)
         else:
             large.append([number])
     for numbers in (*small.values(), *large):
         some = [tensors[number] for number in numbers]
-        # Whatever else changes the shape keeps a CPU's loops from being vectorized.
+        # Whatever else changes the shape keeps loops from being vectorized.
         has_rank = some[0].shape.rank is not None
         tensor = tensor_ops.as_real(tf.stack(some) if has_rank else tf.reshape(some[0], [1, -1]))
-        elements, inside = module.argument(tensor), None
-        if not tensor.shape.is_fully_defined():  # XLA may know no more than limits.
-            inside = module.is_inside(elements, module.argument(tf.shape(tensor)))
-        yield _Block(numbers, elements, inside, _columns_of(some[0], columns))
-    for (_, width), numbers in lines.items():
-        some = [tensors[number] for number in numbers]
-        elements = module.lines([module.argument(tensor_ops.as_real(t)) for t in some], width)
-        inside = module.is_in_line(elements, [t.shape.num_elements() for t in some])
-        yield _Block(numbers, elements, inside, _columns_of(some[0], columns))
-
-
-def _columns_of(tensor: Any, columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what is counted of a tensor: complex numbers have no order."""
-    return tuple(c for c in columns if not (tensor.dtype.is_complex and c in _ENDS))
+        is_known = tensor.shape.is_fully_defined()
+        shape = None if is_known else module.argument(tf.shape(tensor))
+        # Complex numbers have no order.
+        is_complex = some[0].dtype.is_complex
+        its_columns = tuple(c for c in columns if not (is_complex and c in _ENDS))
+        yield _Block(numbers, module.argument(tensor), shape, its_columns)
 
 
 def _in_one_loop(blocks: Sequence[_Block]) -> Iterator[list[_Block]]:
@@ -244,7 +229,7 @@ def _in_one_loop(blocks: Sequence[_Block]) -> Iterator[list[_Block]]:
 
     def kind(block: _Block) -> object:
         # What is not known while tracing may be two numbers.
-        is_known = block.inside is None
+        is_known = block.shape is None
         return (block.elements.type, block.columns) if is_known else block.elements.name
 
     for _, alike in itertools.groupby(blocks, kind):
@@ -269,7 +254,7 @@ def _to_be_reduced(module: Module, block: _Block) -> Iterator[Reduced]:
         return module.constant(number, numbers, integer)
 
     bits = module.op("bitcast_convert", numbers, element=integer)
-    is_inside = block.inside
+    is_inside = module.is_inside(bits, block.shape) if block.shape is not None else None
     if is_inside is not None:
         bits = module.op("select", is_inside, bits, constant(-1))  # One that is NaN.
     magnitude = module.op("and", bits, constant(highest))

@@ -7,7 +7,6 @@ XLA compiles.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
@@ -62,7 +61,7 @@ class Module:
         self._tensors: list[Any] = []
         self._lines: list[str] = []
         self._names = 0
-        self._constants: dict[tuple[float, Any, str], Value] = {}
+        self._constants: dict[tuple[int, Any, str], Value] = {}
 
     def argument(self, tensor: Any) -> Value:
         """Return what stands for a tensor of TensorFlow's, of known rank."""
@@ -71,8 +70,8 @@ class Module:
         self._tensors.append(tensor)
         return value
 
-    def constant(self, number: float, like: Value, element: str) -> Value:
-        """Return a number in the shape of another value; those of one shape share it.
+    def constant(self, number: int, like: Value, element: str) -> Value:
+        """Return a number of integers, in the shape of another value; those of one shape share it.
 
         Args:
             number: The number.
@@ -137,44 +136,6 @@ class Module:
             inside = is_before if inside is None else self.op("and", inside, is_before)
         assert inside is not None
         return inside
-
-    def lines(self, values: Sequence[Value], width: int) -> Value:
-        """Return values, of known shapes and one type, as the lines of a matrix, filled up.
-
-        Args:
-            values: The values.
-            width: How many elements a line has.
-        """
-        parts = []
-        for value in values:
-            size, element = math.prod(size or 0 for size in value.shape), value.element
-            rest = Value("", (width - size,), element)
-            parts += [self._shaped(value, (size,)), self.constant(0.0, rest, element)]
-        together = self.concatenate([part for part in parts if part.shape[0]])
-        return self._shaped(together, (len(values), width))
-
-    def is_in_line(self, like: Value, sizes: Sequence[int]) -> Value:
-        """Return which elements of `lines` come before the end of what is in their line.
-
-        Args:
-            like: The lines.
-            sizes: How many elements of each are not what it was filled up with.
-        """
-        place, limit = (self._value(like.shape, "i32") for _ in range(2))
-        size = self._value(like.shape[:1], "i32")
-        self._lines += [
-            f"{place.name} = stablehlo.iota dim = 1 : {place.type}",
-            f"{size.name} = stablehlo.constant dense<{list(sizes)}> : {size.type}",
-        ]
-        self._add(f"stablehlo.broadcast_in_dim {size.name}, dims = [0]", [size], [limit])
-        return self.compare(place, "LT", limit)
-
-    def _shaped(self, value: Value, shape: tuple[int, ...]) -> Value:
-        if value.shape == shape:
-            return value
-        made = self._value(shape, value.element)
-        self._add(f"stablehlo.reshape {value.name}", [value], [made])
-        return made
 
     def _shape(self, value: Value) -> Value:
         """Return the shape that XLA makes room for."""
