@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 HEALTH_MODES = ("CURT_HEALTH", "CONCISE_HEALTH", "FULL_HEALTH", "ADAPTIVE")
 MODES = (*HEALTH_MODES, "NO_TENSOR", "SHAPE", "FULL_TENSOR")
 
-_FLOAT8 = (tf.dtypes.experimental.float8_e4m3fn, tf.dtypes.experimental.float8_e5m2)
-FLOATS = (tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128, *_FLOAT8)
+FLOAT8 = (tf.dtypes.experimental.float8_e4m3fn, tf.dtypes.experimental.float8_e5m2)
+FLOATS = (tf.float16, tf.bfloat16, tf.float32, tf.float64, tf.complex64, tf.complex128, *FLOAT8)
 INTEGERS = (tf.int8, tf.uint8, tf.int16, tf.uint16, tf.int32, tf.uint32, tf.int64, tf.uint64)
 DTYPES = (*FLOATS, *INTEGERS, tf.bool)
 

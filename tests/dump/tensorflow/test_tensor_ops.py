@@ -28,6 +28,7 @@ from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
 from tfdbg_tui.dump.observe import compiled  # noqa: E402
+from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
 from tfdbg_tui.dump.tensorflow import (  # noqa: E402
     device_looks,
     devices,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 _SMALL = 4096
 """Elements of a tensor that may be copied to the host: see `instrument`."""
 _HANDOVERS = ("PyFunc", "Stage")
+_COMPUTED = [dtype for dtype in programs.FLOATS if dtype not in programs.FLOAT8]
 
 
 @functools.cache
@@ -175,6 +177,44 @@ def test_the_same_is_on_record_of_graphs(
     assert found[True] == found[False]
 
 
+def test_extremes_are_found_where_the_tensors_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = tf.constant([[1.5, -2.0], [0.0, 7.0]])
+
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def step(x: Any) -> Any:
+        others = [tf.cast(x, dtype) * tf.cast(1, dtype) for dtype in _COMPUTED]
+        return [*others, tf.cast(x, tf.float16)[:0] * 2.0]
+
+    found, graphs, call = {}, [], functions.call
+
+    def noting(ops: Any, graph: Any, arguments: Any) -> Any:
+        graphs.append(graph)
+        return call(ops, graph, arguments)
+
+    for there in (True, False):
+        monkeypatch.setattr(devices, "has_accelerator", lambda there=there: there)
+        if there:
+            monkeypatch.setattr(functions, "call", noting)
+            monkeypatch.setattr(Group, "detail", None)  # No tensor is handed to Python.
+        with dumping(tmp_path / str(there), "ADAPTIVE"):
+            step(x)
+        monkeypatch.undo()
+        found[there] = [
+            (trace.op_name, trace.output_slot, trace.summary.minimum, trace.summary.maximum)
+            for trace in tfdbg_tui.open_run(tmp_path / str(there)).graph_executions
+        ]
+    assert found[True] == found[False]
+    assert ("x", 0, -2.0, 7.0) in found[True]
+    assert [low for _, _, low, _ in found[True]].count(-2.0) > len(_COMPUTED)
+    called = [op for graph in graphs for op in graph.get_operations()]
+    assert {"Min", "Max", "PyFunc"} <= {op.type for op in called}
+    for op in called:
+        if HAS_REGISTRY and op.type != "Placeholder" and not is_on_host(op):
+            assert kernel_for(op.type, attributes(op)), op
+
+
 def test_few_tensors_of_a_healthy_execution_cross_devices(tmp_path: Path) -> None:
     """Each takes an op that sends it, and one that waits for it."""
     own_ops: list[Any] = []
@@ -188,9 +228,10 @@ def test_few_tensors_of_a_healthy_execution_cross_devices(tmp_path: Path) -> Non
     with noting_own_ops(own_ops), dumping(tmp_path, "ADAPTIVE"):
         step(tf.ones([64, 64]))
     assert {op.type for op in own_ops} >= {"ConcatV2", "StatefulPartitionedCall"}
-    crossing = [t for op in own_ops if is_on_host(op) for t in op.inputs if not is_on_host(t.op)]
-    # Whether something is bad, what Python has found then, and the number of the call.
-    assert len(crossing) == 3
+    on_host = filter(is_on_host, own_ops)
+    crossing = {t.name for op in on_host for t in op.inputs if not is_on_host(t.op)}
+    # Whether something is bad, what Python has found or been told then, the number of the call.
+    assert len(crossing) == 4
     assert sum(op.type == "DebugNumericSummaryV2" for op in own_ops) == 1
 
 

@@ -154,6 +154,11 @@ class GroupPlan:
         return () if is_full else tuple(sorted(self.places))
 
     @cached_property
+    def rows_there(self) -> list[int]:
+        """The rows that an argument of `Group.detail` has the elements of."""
+        return [row for row in self.places if row < len(self.rows)]
+
+    @cached_property
     def unknown(self) -> list[int]:
         """The rows of which no other tells the counts, and which may change."""
         known = {*self.constants, *(row for row, _ in self.aliases)}

@@ -16,7 +16,7 @@ from weakref import WeakSet, WeakValueDictionary
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import devices, functions, own
+from tfdbg_tui.dump.tensorflow import devices, functions, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def _sink_token() -> str:
 
 
 @functools.cache
+def _measure_token() -> str:
+    """Return the token of the PyFunc that hands the extremes of a group to its `measure`."""
+    return own.py_func_token(_measure)
+
+
+@functools.cache
 def _detail_token() -> str:
     """Return the token of the PyFunc that hands bad tensors of a group to its `detail`."""
     return own.py_func_token(_detail)
@@ -69,16 +75,37 @@ def detailed(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
         # What is called takes the tensors where they are: they are copied to the host, each by two
         # ops, only when it runs.
         graph = functions.graph_that_takes(taken)
-        graph.outputs = _details(OpMaker(graph, ops.on_host().device), graph.inputs)
+        inner = OpMaker(graph, ops.device).on_host()
+        graph.outputs = _rows_of(inner, _detail_token(), graph.inputs)
         (found,) = functions.call(ops, graph, taken)
     else:
-        (found,) = _details(ops.on_host(), taken)
+        (found,) = _rows_of(ops.on_host(), _detail_token(), taken)
     found.set_shape([None, row.shape[1]])
     return found
 
 
-def _details(ops: OpMaker, taken: Sequence[Any]) -> Any:
-    return _py_func(ops, _detail_token(), taken, [tf.int64]).outputs
+def measured(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
+    """Return the rows of a group with the key of what an accelerator has measured.
+
+    Args:
+        ops: Makes the ops, on the device of the tensors.
+        row: See `row_queue.row_tensor`; it is there only where all are healthy and measured.
+        tensors: Those of `GroupPlan.rows_there`.
+    """
+    taken = [row, *tensors]
+    graph = functions.graph_that_takes(taken)
+    inner = OpMaker(graph, ops.device)
+    ends = [tensor_ops.ends_of_finite(inner, tensor) for tensor in graph.inputs[1:]]
+    extremes = inner.tensor("Pack", [end for pair in ends for end in pair])
+    given = [graph.inputs[0], extremes]
+    graph.outputs = _rows_of(inner.on_host(), _measure_token(), given)
+    (found,) = functions.call(ops, graph, taken)
+    found.set_shape([None, row.shape[1]])
+    return found
+
+
+def _rows_of(ops: OpMaker, token: str, given: Sequence[Any]) -> Any:
+    return _py_func(ops, token, given, [tf.int64]).outputs
 
 
 def group_of(number: int) -> Group | None:
@@ -92,6 +119,11 @@ def group_of(number: int) -> Group | None:
 def _sink(row: Any, *arrays: Any) -> list[Any]:
     group = group_of(int(row.flat[0]))
     return group.sink(row, *arrays) if group is not None else []
+
+
+def _measure(row: Any, extremes: Any) -> Any:
+    group = _groups.get(int(row.flat[0]))
+    return group.measure(row, extremes) if group is not None else row
 
 
 def _detail(row: Any, curt: Any, *tensors: Any) -> Any:

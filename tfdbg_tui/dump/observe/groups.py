@@ -204,6 +204,21 @@ class Group:
         rows = self.guarded(self._with_details, row, curt, tensors, is_measured)
         return queue_rows.without_details(row) if rows is None else rows
 
+    def measure(self, row: Any, extremes: Any) -> Any:
+        """Take what an accelerator has measured in one execution, of which nothing is bad.
+
+        Args:
+            row: See `queue_rows`.
+            extremes: Float64 array, of each of `GroupPlan.rows_there` two numbers; see
+                `tensor_ops.ends_of_finite`.
+
+        Returns:
+            See `detail`.
+        """
+        row = np.array(row)
+        found = self.guarded(self._with_extremes, row, extremes)
+        return queue_rows.without_details(row) if found is None else found
+
     def told_by_elements(
         self, rows: queue_rows.Rows, words: Words, measured: Int64Array
     ) -> list[queue_rows.Told]:
@@ -286,13 +301,19 @@ class Group:
             block: See `Layout.counts`.
         """
         rows = rows.copy()
-        nothing = np.zeros((0, details.WIDTH))
-        for its_rows, extremes in zip(
-            rows, self._counter.extremes_of_each(layout, block), strict=True
-        ):
-            key = its_rows[0, queue_rows.KEY] = next(_keys)
-            self._found[key] = {"details": [nothing], "extremes": [extremes]}
+        found = self._counter.extremes_of_each(layout, block)
+        for its_rows, extremes in zip(rows, found, strict=True):
+            self._keep_extremes(its_rows, extremes)
         return rows
+
+    def _with_extremes(self, row: queue_rows.Rows, extremes: Any) -> queue_rows.Rows:
+        self._keep_extremes(row, self._counter.extremes_there(extremes))
+        return row
+
+    def _keep_extremes(self, rows: queue_rows.Rows, extremes: Float64Array) -> None:
+        """Note in the rows of an execution that nothing but its extremes is to be told."""
+        key = rows.flat[queue_rows.KEY] = next(_keys)
+        self._found[key] = {"details": [np.zeros((0, details.WIDTH))], "extremes": [extremes]}
 
     def _settle_counted(self, rows: queue_rows.Rows, tensors: Sequence[Any]) -> None:
         """Let the graph know an execution that tells nothing new, given what its rows count."""

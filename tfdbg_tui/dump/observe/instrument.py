@@ -135,6 +135,7 @@ class _GroupBuilder:
         self._columns: list[tuple[str, Any]] = []
         self._number = callbacks.number_of(group)
         self._executions = group.executions
+        self._look: Any = None  # not zero where something is bad; None where Python is asked
 
     def build(self, after: Sequence[Any]) -> Any:
         mode = self._plan.mode
@@ -196,6 +197,11 @@ class _GroupBuilder:
         healthy, bad = ops.op("Switch", row, condition).outputs
         bad = self._counted_down(bad)
         ends = [healthy]
+        if looks.joins and self._plan.measured and self._look is not None:
+            is_bad = self._host.tensor("Cast", self._look, DstT=tf.bool)
+            measured, bad = ops.op("Switch", bad, is_bad).outputs
+            tensors = [looks.tensors[self._plan.places[row][0]] for row in self._plan.rows_there]
+            ends.append(callbacks.measured(self._ops.after(after), measured, tensors))
         if self._place.settles and self._is_quickly_settled():
             self._plan.settled = looks.patterns(self._number)
         if self._plan.settled is not None:
@@ -348,6 +354,8 @@ class _GroupBuilder:
         # Not zero where one of its elements is not; it needs no constant for the axes.
         look = self._ops.tensor("L2Loss", curt)
         if plan.measured:
+            # What is counted down is asked of Python.
+            self._look = look if self._executions is None else None
             look = self._or_measured(look)
         condition = self._host.tensor("Cast", look, DstT=tf.bool)
         if plan.mode is TensorDebugMode.FULL_HEALTH:

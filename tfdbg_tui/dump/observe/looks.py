@@ -50,6 +50,7 @@ class Looks:
 
     Attributes:
         columns: What a sink gets of each execution, and its names.
+        joins: Whether tensors are joined, as an accelerator is there.
         sizes: The sizes that are not known while tracing; they come into being on the host.
         tensors: See `GroupPlan.places`; none where there is nothing to look at.
     """
@@ -71,7 +72,7 @@ class Looks:
         self._plan = plan
         self._input_row = input_row
         is_full = plan.mode is TensorDebugMode.FULL_HEALTH
-        self._joins = devices.has_accelerator() and not (by_python or is_full)
+        self.joins = devices.has_accelerator() and not (by_python or is_full)
         self._looked_at: list[Any] = []
         self._row_numbers: dict[str, int] = {}
         self._wide: dict[str, Any] = {}
@@ -150,7 +151,7 @@ class Looks:
             if number in known:
                 continue
             size = item.row.size
-            is_small = not self._joins and size is not None and size <= _PACKED_ELEMENTS
+            is_small = not self.joins and size is not None and size <= _PACKED_ELEMENTS
             (small if is_small else plan.large).append(number)
             # FULL_HEALTH needs the elements of small ones.
             if not is_small or plan.mode is not TensorDebugMode.FULL_HEALTH:
@@ -214,7 +215,7 @@ class Looks:
         scanned = [row for row in plan.large if row not in plan.covers]
         tensors = [self._widened(self._here(self._items[row])) for row in scanned]
         plan.places = {row: (index, None) for index, row in enumerate(scanned)}
-        if self._joins:
+        if self.joins:
             self._join(scanned, tensors)
         else:
             plan.seen = [*([row] for row in scanned), *plan.packs]
