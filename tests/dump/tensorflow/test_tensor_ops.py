@@ -177,8 +177,9 @@ def test_the_same_is_on_record_of_graphs(
     assert found[True] == found[False]
 
 
+@pytest.mark.parametrize("health_mode", ["ADAPTIVE", "FULL_HEALTH"])
 def test_extremes_are_found_where_the_tensors_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, health_mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = tf.constant([[1.5, -2.0], [0.0, 7.0]])
 
@@ -198,7 +199,7 @@ def test_extremes_are_found_where_the_tensors_are(
         if there:
             monkeypatch.setattr(functions, "call", noting)
             monkeypatch.setattr(Group, "detail", None)  # No tensor is handed to Python.
-        with dumping(tmp_path / str(there), "ADAPTIVE"):
+        with dumping(tmp_path / str(there), health_mode):
             step(x)
         monkeypatch.undo()
         found[there] = [

@@ -197,10 +197,10 @@ class _GroupBuilder:
         healthy, bad = ops.op("Switch", row, condition).outputs
         bad = self._counted_down(bad)
         ends = [healthy]
-        if looks.joins and self._plan.measured and self._look is not None:
-            is_bad = self._host.tensor("Cast", self._look, DstT=tf.bool)
+        if devices.has_accelerator() and self._plan.measured and self._look is not None:
+            is_bad = self._is_set(self._look, looks.sizes)
             measured, bad = ops.op("Switch", bad, is_bad).outputs
-            tensors = [looks.tensors[self._plan.places[row][0]] for row in self._plan.rows_there]
+            tensors = [looks.tensor(row) for row in self._plan.rows_there]
             ends.append(callbacks.measured(self._ops.after(after), measured, tensors))
         if self._place.settles and self._is_quickly_settled():
             self._plan.settled = looks.patterns(self._number)
@@ -357,9 +357,13 @@ class _GroupBuilder:
             # What is counted down is asked of Python.
             self._look = look if self._executions is None else None
             look = self._or_measured(look)
+        return self._is_set(look, sizes)
+
+    def _is_set(self, look: Any, sizes: Sequence[Any]) -> Any:
+        """Return whether a number is not zero, and in FULL_HEALTH whether sums are not exact."""
         condition = self._host.tensor("Cast", look, DstT=tf.bool)
-        if plan.mode is TensorDebugMode.FULL_HEALTH:
-            plan.exact_limit = EXACT_FLOAT32
+        if self._plan.mode is TensorDebugMode.FULL_HEALTH:
+            self._plan.exact_limit = EXACT_FLOAT32
             return self._or_large(condition, sizes)
         return condition
 

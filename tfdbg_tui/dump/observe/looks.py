@@ -50,7 +50,6 @@ class Looks:
 
     Attributes:
         columns: What a sink gets of each execution, and its names.
-        joins: Whether tensors are joined, as an accelerator is there.
         sizes: The sizes that are not known while tracing; they come into being on the host.
         tensors: See `GroupPlan.places`; none where there is nothing to look at.
     """
@@ -72,7 +71,7 @@ class Looks:
         self._plan = plan
         self._input_row = input_row
         is_full = plan.mode is TensorDebugMode.FULL_HEALTH
-        self.joins = devices.has_accelerator() and not (by_python or is_full)
+        self._joins = devices.has_accelerator() and not (by_python or is_full)
         self._looked_at: list[Any] = []
         self._row_numbers: dict[str, int] = {}
         self._wide: dict[str, Any] = {}
@@ -118,13 +117,12 @@ class Looks:
 
     def counted(self) -> dict[int, Any]:
         """Return what the graph has of each row in `GroupPlan.counted`."""
-        places = ((row, *self._plan.places[row]) for row in self._plan.counted)
-        return {
-            row: self.tensors[index]
-            if place is None
-            else self._widened(self._here(self._items[row]))
-            for row, index, place in places
-        }
+        return {row: self.tensor(row) for row in self._plan.counted}
+
+    def tensor(self, row: int) -> Any:
+        """Return what the graph has of a row."""
+        index, place = self._plan.places[row]
+        return self.tensors[index] if place is None else self._widened(self._here(self._items[row]))
 
     def _here(self, item: Observed) -> Any:
         """Return what stands for a tensor where the ops are made."""
@@ -151,7 +149,7 @@ class Looks:
             if number in known:
                 continue
             size = item.row.size
-            is_small = not self.joins and size is not None and size <= _PACKED_ELEMENTS
+            is_small = not self._joins and size is not None and size <= _PACKED_ELEMENTS
             (small if is_small else plan.large).append(number)
             # FULL_HEALTH needs the elements of small ones.
             if not is_small or plan.mode is not TensorDebugMode.FULL_HEALTH:
@@ -215,7 +213,7 @@ class Looks:
         scanned = [row for row in plan.large if row not in plan.covers]
         tensors = [self._widened(self._here(self._items[row])) for row in scanned]
         plan.places = {row: (index, None) for index, row in enumerate(scanned)}
-        if self.joins:
+        if self._joins:
             self._join(scanned, tensors)
         else:
             plan.seen = [*([row] for row in scanned), *plan.packs]
