@@ -45,6 +45,7 @@ from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.tui.session.session import OPENING, Session
 from tfdbg_tui.tui.terminal import theme
+from tfdbg_tui.tui.terminal.animator import AtOnce
 from tfdbg_tui.tui.terminal.garbage import PAUSE_SECONDS, Garbage
 from tfdbg_tui.tui.terminal.pace import PacedApp
 from tfdbg_tui.tui.terminal.signals import end_on_signals
@@ -118,6 +119,7 @@ class TfdbgApp(PacedApp):
             self.register_theme(known)
         self.theme = theme_name
         self.animation_level = "none"
+        self._animator = AtOnce(self)
         self.session = Session(navigation.settle, PANES[0].name)
         if follow:
             self.session.follow(True)
