@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ from tfdbg_tui.tui.session.focus import SourcePlace
 from tfdbg_tui.tui.terminal import editor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.conftest import RecordedLogdirs
@@ -72,6 +75,8 @@ def test_a_link_is_known_by_what_it_leads_to(
         for name in ("x.py", "link.py", "logdir/x.py", "../other/x.py")
     }
     assert asked == {"x.py": False, "link.py": True, "logdir/x.py": True, "../other/x.py": True}
+    shutil.rmtree(work)
+    assert not editor.is_users(str(other / "x.py"), ["logdir"])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +92,8 @@ def test_each_editor_gets_the_line_in_its_own_way(named: str, arguments: list[st
 
 
 @pytest.mark.parametrize(
-    ("named", "clue"), [("", "set EDITOR"), (" ", "set EDITOR"), ("'", "quot")]
+    ("named", "clue"),
+    [("", "set EDITOR"), (" ", "set EDITOR"), ("''", "set EDITOR"), ("'", "quot")],
 )
 def test_an_editor_that_cannot_be_run_is_told(named: str, clue: str) -> None:
     with pytest.raises(editor.EditorError, match=clue):
@@ -114,3 +120,43 @@ async def test_a_file_elsewhere_is_shown_before_it_is_opened(
         assert run == []
         await opened.press("e", "o")
         assert run == [["vi", "+7", str(elsewhere)]]
+
+
+async def test_the_app_goes_on_where_the_editor_cannot_be_started(
+    open_app: Open, logdirs: RecordedLogdirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "x.py"
+    file.touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("VISUAL", "no-such-editor --wait")
+    resumed: list[bool] = []
+
+    @contextlib.contextmanager
+    def suspend() -> Iterator[None]:
+        yield
+        resumed.append(True)  # what Textual does only where nothing is raised
+
+    async with open_app(logdirs["session"]) as opened:
+        monkeypatch.setattr(opened.app, "suspend", suspend)
+        opened.app.session.focus = replace(opened.focus, place=SourcePlace("host", str(file), 7))
+        await opened.press("e")
+        assert resumed
+        assert "no-such-editor: cannot be started: No such file or directory" in opened.screen()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+def test_keys_that_interrupt_an_editor_end_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def ended(*_: object) -> None:
+        raise AssertionError("the app would have ended")
+
+    monkeypatch.chdir(tmp_path)
+    before = signal.signal(number, ended)
+    try:
+        script = f"kill -{number} $PPID; kill -{number} $$; touch survived"
+        assert editor.run(["sh", "-c", script]) == ""
+        assert signal.getsignal(number) is ended
+    finally:
+        signal.signal(number, before)
+    assert not (tmp_path / "survived").exists()

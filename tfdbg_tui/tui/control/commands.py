@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -216,11 +215,10 @@ class Commands:
         self._app.push_screen(OpeningScreen(file, self._charset), answered)
 
     def _edit(self, command: list[str]) -> None:
-        try:
-            with self._app.suspend():
-                subprocess.run(command, check=False)
-        except OSError as error:
-            self._parts.say(f"{command[0]}: cannot be started: {error.strerror}")
+        with self._app.suspend():
+            failure = editor.run(command)
+        if failure:
+            self._parts.say(failure)
         self._app.redraw()
 
     def do_follow(self) -> None:

@@ -6,13 +6,16 @@ and ``host:file`` mean something to editors.  An absolute path of a regular file
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
+import signal
 import stat
+import subprocess
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
 _COLON = ("hx", "helix", "subl", "zed")
@@ -42,7 +45,10 @@ def existing_file(path: str) -> str:
 
 def is_users(file: str, logdirs: Sequence[str]) -> bool:
     """Whether a file lies where the user works, rather than elsewhere or in a logdir itself."""
-    here = os.path.realpath(os.getcwd())
+    try:
+        here = os.path.realpath(os.getcwd())
+    except OSError:  # it has been removed
+        return False
     in_logdir = any(_is_inside(file, logdir) for logdir in logdirs)
     return here != os.sep and _is_inside(file, here) and not in_logdir
 
@@ -67,7 +73,7 @@ def command(environ: Mapping[str, str], file: str, line: int) -> list[str]:
         editor = shlex.split(named)
     except ValueError as error:
         raise EditorError(f"EDITOR is not readable: {error}") from None
-    if not editor:
+    if not any(editor[:1]):
         raise EditorError("set EDITOR to the editor to open the file with")
     name, line = os.path.basename(editor[0]), max(1, line)
     if name in _GOTO:
@@ -75,3 +81,29 @@ def command(environ: Mapping[str, str], file: str, line: int) -> list[str]:
     if name in _COLON:
         return [*editor, f"{file}:{line}"]
     return [*editor, f"+{line}", file]
+
+
+def run(command: Sequence[str]) -> str:
+    """Run an editor and wait for it; return why it cannot be started, "" where it can.
+
+    Nothing is raised: Textual would not take the terminal back.
+    """
+    try:
+        with _interrupted_alone():
+            subprocess.run(command, check=False)
+    except OSError as error:
+        return f"{command[0]}: cannot be started: {error.strerror}"
+    return ""
+
+
+@contextlib.contextmanager
+def _interrupted_alone() -> Iterator[None]:
+    """Let the keys that interrupt or quit, which reach this process too, be for the editor."""
+    numbers = [number for number in signal.Signals if number.name in ("SIGINT", "SIGQUIT")]
+    # Functions, as the editor would ignore what this process ignores.
+    before = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
