@@ -42,6 +42,26 @@ def test_a_missing_script_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--logdir", "logdir", "-m", "timeit"], "logdir: cannot be made"),
+        (["-m", "no_such_module"], "no_such_module: no such module"),
+    ],
+)
+def test_a_directory_that_has_been_removed_is_one_sentence(
+    arguments: list[str],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    assert main(["run", "--headless", *arguments]) == 2
+    assert f"tfdbg-tui: {told}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "arguments",
     [["--a", "b"], ["--m=3", "--", "-h"], ["--", "--json"], ["--headless", "-m", "x"], ["--"]],
 )

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
 
 _RUN = "import sys; from tfdbg_tui.tui import run_app; sys.exit(run_app(sys.argv[1]))"
+_RUN_THERE = """
+import os, sys
+from tfdbg_tui.tui import run_app
+os.chdir(sys.argv[1])
+sys.exit(run_app("."))
+"""
 _DEFECT = """
 import sys
 from tfdbg_tui.cli import main
@@ -138,6 +144,17 @@ class Terminal:
             self.owed += data.count(_QUERY)
             self._stream.feed(data.replace(b"\x1b[>", b"\x1b["))  # pyte knows no such sequence
         return True
+
+
+def test_a_logdir_that_the_app_was_opened_in_is_removed(
+    logdirs: RecordedLogdirs, tmp_path: Path
+) -> None:
+    logdir = shutil.copytree(logdirs["mnist"], tmp_path / "logdir")
+    terminal = Terminal(str(logdir), program=_RUN_THERE)
+    terminal.wait_for("495 alerts")
+    shutil.rmtree(logdir)
+    terminal.send(b"q")
+    assert terminal.finish() == 0
 
 
 @pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"LC_ALL": "C"}])

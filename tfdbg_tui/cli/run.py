@@ -133,7 +133,8 @@ def run(args: argparse.Namespace) -> int:
         logdir = spool.directory if spool else args.logdir or new_logdir(args.script)
         make_private_directory(logdir)
     except OSError as error:
-        raise LogdirError(f"{error.filename}: cannot be made: {error.strerror}") from None
+        directory = error.filename or args.logdir or "the logdir"
+        raise LogdirError(f"{directory}: cannot be made: {error.strerror}") from None
     tell(f"the program's logdir is {logdir}" + f", uploaded to {args.logdir}" * bool(spool))
     program = Program(logdir, _python_arguments(args), options, spool)
     try:
@@ -159,7 +160,7 @@ def _check_program(args: argparse.Namespace) -> None:
 
 def _finds(package: str) -> bool:
     """Whether there is a package or module, where the program would look for it."""
-    path = [os.getcwd(), *sys.path]
+    path = ["", *sys.path]
     return package in sys.builtin_module_names or any(
         finder.find_spec(package, path) for finder in sys.meta_path
     )

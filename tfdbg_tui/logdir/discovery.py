@@ -7,6 +7,7 @@ directories below it, are several runs.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -116,6 +117,15 @@ class RunFiles:
     def with_file_sets(self, added: Sequence[FileSet]) -> RunFiles:
         """Return the run with file sets that have joined it."""
         return replace(self, file_sets=(*self.file_sets, *added))
+
+
+def absolute(logdir: str) -> str:
+    """Return the path of a logdir that needs no current directory: that may be removed."""
+    if urls.is_url(logdir):
+        return logdir
+    with contextlib.suppress(OSError):  # it has been removed
+        return os.path.abspath(os.path.expanduser(logdir))
+    return logdir
 
 
 def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:

@@ -67,6 +67,7 @@ def run_app(
         )
     if not follow:
         _check(logdirs, run)
+    from tfdbg_tui.logdir.discovery import absolute
     from tfdbg_tui.tui.actions.keymap import KeymapError, read_keymap
     from tfdbg_tui.tui.app import TfdbgApp
     from tfdbg_tui.tui.background.worker import end_workers
@@ -84,7 +85,7 @@ def run_app(
     if ascii_only is None:
         ascii_only = not _locale_has_unicode()
     app = TfdbgApp(
-        *logdirs,
+        *map(absolute, logdirs),
         run=run,
         at=at,
         fresh=fresh,
