@@ -20,7 +20,7 @@ from tests.logdir.synthetic import (
     vector_proto,
     write_logdir,
 )
-from tfdbg_tui.logdir import LogdirError, RunReader, UnreadableError, list_runs
+from tfdbg_tui.logdir import LogdirError, RunReader, UnreadableError, discovery, list_runs
 from tfdbg_tui.logdir.files import record_file
 from tfdbg_tui.logdir.files.chunk import is_intact
 from tfdbg_tui.logdir.files.file_slice import FileSlice
@@ -355,6 +355,23 @@ def test_nothing_to_read(tmp_path: Path) -> None:
     run = read(write_logdir(tmp_path / "logdir"))
     assert content(run)["problems"] == []
     assert (len(run.executions), len(run.graph_executions)) == (0, 0)
+
+
+def test_a_directory_that_cannot_be_listed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    listed = discovery._listed
+
+    def denied(directory: str, *, links: bool = False) -> object:
+        if directory == str(closed):
+            raise PermissionError
+        return listed(directory, links=links)
+
+    monkeypatch.setattr(discovery, "_listed", denied)
+    with pytest.raises(LogdirError, match=f"{closed} cannot be listed"):
+        list_runs(tmp_path)
 
 
 def test_what_a_full_disk_has_put_before_the_metadata_makes_no_run_of_its_own(

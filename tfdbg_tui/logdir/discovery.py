@@ -137,9 +137,10 @@ def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
         LogdirError: `logdir` is missing, is not a directory, cannot be listed, or holds no run.
     """
     path = os.path.expanduser(urls.without_secrets(os.fspath(logdir)))
+    closed: list[str] = []
     try:
         storage_of(path).refresh()
-        found = _file_sets_below(path, closed=[])
+        found = _file_sets_below(path, closed)
     except FileNotFoundError:
         raise LogdirError(
             f"{path}: no such directory; check the path given to the dump writer"
@@ -154,11 +155,18 @@ def list_runs(logdir: str | os.PathLike[str]) -> list[RunFiles]:
         raise LogdirError(f"{path}: cannot be listed: {error.strerror}") from None
     runs = [run for directory, file_sets in found for run in _runs_of(directory, file_sets)]
     if not runs:
-        raise EmptyLogdirError(
-            f"{path}: holds no tfdbg_events files; a program writes them after "
-            f"tfdbg_tui.enable_dump_debug_info({path!r})"
-        )
+        raise EmptyLogdirError(f"{path}: {_why_empty(path, closed)}")
     return sorted(runs, key=age)
+
+
+def _why_empty(path: str, closed: Sequence[str]) -> str:
+    if closed:
+        more = f" and {len(closed) - 1:,} more" if len(closed) > 1 else ""
+        return f"holds no tfdbg_events files that can be found: {closed[0]}{more} cannot be listed"
+    return (
+        "holds no tfdbg_events files; a program writes them after "
+        f"tfdbg_tui.enable_dump_debug_info({path!r})"
+    )
 
 
 def age(run: RunFiles) -> tuple[float, str]:

@@ -14,7 +14,7 @@ import pytest
 from tfdbg_tui.logdir.files.writer_process import WriterProcess
 from tfdbg_tui.wire import tfrecord
 from tfdbg_tui.wire.events import DebugEvent, DebugMetadata
-from tfdbg_tui.wire.filesets import FileSet
+from tfdbg_tui.wire.filesets import METADATA, FileSet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,6 +94,8 @@ def test_who_is_killed_cannot_say_that_it_ends(
     writer = WriterProcess(file_set)
     assert writer.writing() is False
     assert writer.killed() is killed
+    os.remove(file_set.path(METADATA))
+    assert not writer.killed()
 
 
 def test_on_another_host_only_what_it_said_is_known(tmp_path: Path) -> None:

@@ -63,15 +63,27 @@ class WriterProcess:
         return not self._ended
 
     def killed(self) -> bool:
-        """Return whether it is our writer and has gone without having ended its dump in order."""
-        return self.is_ours and self._ended and not self.has_ended_in_order()
+        """Return whether it is our writer and has gone without having ended its dump in order.
+
+        Nobody knows that where its metadata file cannot be read.
+        """
+        try:
+            return self.is_ours and self._ended and not self._says_ended()
+        except OSError:
+            return False
 
     def has_ended_in_order(self) -> bool:
         """Return whether the last word of the metadata file on the dump is that it has ended."""
         try:
-            start = self._storage.read_start(self._metadata_path, metadata.SIZE_LIMIT)
+            return self._says_ended()
+        except OSError:  # it is gone, or not ours to read
+            return False
+
+    def _says_ended(self) -> bool:
+        start = self._storage.read_start(self._metadata_path, metadata.SIZE_LIMIT)
+        try:
             return metadata.says_ended(start)
-        except (OSError, ValueError):  # it is gone, or damaged, which the reader tells
+        except ValueError:  # it is damaged, which the reader tells
             return False
 
     def suspended(self) -> bool:
