@@ -53,6 +53,8 @@ class LocalFile:
             if (status.st_dev, status.st_ino) == self._identity:
                 return Look(status.st_size, status.st_mtime, "")
             fate = "replaced"
+        except PermissionError:
+            fate = ""  # nobody knows
         except OSError:
             pass
         try:
@@ -151,8 +153,14 @@ class LocalStorage:
         return Listing([entry.name for entry in entries], directories, links)
 
     def exists(self, path: str) -> bool:
-        """Return whether there is anything of this name."""
-        return os.path.lexists(path)
+        """Return whether there is anything of this name; True where that cannot be told."""
+        try:
+            os.lstat(path)
+        except PermissionError:
+            return True
+        except (OSError, ValueError):
+            return False
+        return True
 
     def open(self, path: str) -> LocalFile:
         """Open a regular file; raises OSError, NotRegularError."""
