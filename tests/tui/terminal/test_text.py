@@ -74,6 +74,13 @@ def test_wrapped_lines_are_never_too_wide(width: int) -> None:
             assert all(cell_len(line) <= width + 1 for line in lines)
 
 
+@pytest.mark.parametrize("width", [-2, 0, 1])
+@pytest.mark.parametrize("text", ["名前 x", "word"])
+def test_lines_that_no_character_fits_in_come_to_an_end(text: str, width: int) -> None:
+    assert "".join(UNICODE.wrapped(text, width)) == text.replace(" ", "")
+    assert len(UNICODE.name_lines(text, width, 9)) <= 9
+
+
 def test_a_long_name_is_broken_between_its_parts_and_keeps_its_end() -> None:
     name = "encoder/self_attention/query_dense/MatMul:0"
     assert UNICODE.name_lines(name, 25, 3) == ["encoder/self_attention/", "query_dense/MatMul:0"]

@@ -136,7 +136,7 @@ class Charset:
             most: How many lines there may be; of a longer name its end is there.
         """
         lines, rest = [], self.safe(name)
-        while cell_len(rest) > width:
+        while rest and cell_len(rest) > width:
             begin = set_cell_size(rest, width).rstrip()
             cut = begin.rfind("/") + 1 or len(begin) or 1
             lines.append(rest[:cut])
@@ -186,8 +186,8 @@ def _wrapped(text: str, width: int) -> list[str]:
                 gap = ""
             lines[-1] += gap + piece
             gap = ""
-            while cell_len(lines[-1]) > width:
-                begin = set_cell_size(lines[-1], width).rstrip()
+            while len(lines[-1]) > 1 and cell_len(lines[-1]) > width:
+                begin = set_cell_size(lines[-1], width).rstrip() or lines[-1][:1]
                 lines[-1:] = [begin, lines[-1][len(begin) :]]
     return lines
 
