@@ -16,7 +16,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe import row_queue  # noqa: E402
-from tfdbg_tui.dump.tensorflow import resources, stages  # noqa: E402
+from tfdbg_tui.dump.tensorflow import executors, resources, stages  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -229,3 +229,21 @@ row_queue.drain()  # and finds that nothing is left any more
 gc.collect()
 assert first() is None
 """
+
+
+def test_a_thread_that_cannot_begin_or_fails_holds_up_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    queue = row_queue._Queue([])
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        for _ in range(2):
+            with pytest.raises(RuntimeError):
+                queue._start()
+    monkeypatch.setattr(executors, "synchronous", refused)
+    queue._start()
+    assert queue._runs.wait(60.0)  # as calls of functions do, without end
+    queue.end()

@@ -288,10 +288,9 @@ class _Queue:
             return
         with self.lock:
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name="tfdbg-tui-rows", daemon=True
-                )
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="tfdbg-tui-rows", daemon=True)
+                thread.start()  # raises where the process may have no more threads
+                self._thread = thread
 
     def run_begins(self, stage: SessionStage) -> None:
         if self._in_sessions:
@@ -363,23 +362,30 @@ class _Queue:
 
     def drain(self) -> None:
         """Hand over what is there; what goes wrong costs these rows, and is told."""
-        with self.lock, executors.synchronous():
-            leaving = self.leaving.copy()
+        with self.lock:
             try:
-                for where in self._contexts.copy():
-                    found = False
-                    for items in stages.take_all(_NAME, where):
-                        found = True
-                        self._hand_over(items)
-                    if not found and where is not resources.current_context():
-                        self._forget(where)
+                with executors.synchronous():
+                    self._drain()
             except BaseException as error:
                 _tell_loss_to_all(error)
-            finally:
-                _kept.difference_update(leaving)
-                del self.leaving[: len(leaving)]
-            for stage in self._in_sessions.copy():
-                self._drain_session(stage)
+
+    def _drain(self) -> None:
+        leaving = self.leaving.copy()
+        try:
+            for where in self._contexts.copy():
+                found = False
+                for items in stages.take_all(_NAME, where):
+                    found = True
+                    self._hand_over(items)
+                if not found and where is not resources.current_context():
+                    self._forget(where)
+        except BaseException as error:
+            _tell_loss_to_all(error)
+        finally:
+            _kept.difference_update(leaving)
+            del self.leaving[: len(leaving)]
+        for stage in self._in_sessions.copy():
+            self._drain_session(stage)
 
     def _drain_session(self, stage: SessionStage) -> None:
         try:
