@@ -60,6 +60,9 @@ def test_a_large_tensor_is_not_copied(
 ) -> None:
     monkeypatch.setattr(device_looks, "_MAX_COPIED", 3)
     monkeypatch.setattr(device_looks, "_counted_in_lines", None)
+    monkeypatch.setattr(device_looks, "_all_finite", None)
     part = [tf.constant([[np.nan, 1.0], [0.0, -1.0]])]
+    looks = list(map(device_looks.all_finite, (part, [tf.ones([4])])))
+    assert [look.tolist() for look in device_looks.to_host(looks)] == [[0.0], [1.0]]
     (found,) = device_looks.to_host([device_looks.counts(part, TensorDebugMode[mode])])
     assert counts_in(found, part, TensorDebugMode[mode]) == [[4, 0, 0, 1, 1, 1, 1][:columns]]

@@ -48,6 +48,7 @@ from tfdbg_tui.dump.observe import callbacks, taken_rows
 from tfdbg_tui.dump.observe.calls import LoneCall, Moment
 from tfdbg_tui.dump.tensorflow import (
     collected_graphs,
+    device_looks,
     executors,
     resources,
     session_stages,
@@ -401,6 +402,7 @@ class _Queue:
         self._contexts.remove(context)
         self._numbers.forget(context)
         stages.forget(context)
+        device_looks.forget(context)
 
     def _note_context(self) -> None:
         current = resources.current_context()

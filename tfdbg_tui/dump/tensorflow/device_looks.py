@@ -31,7 +31,9 @@ _MAX_TOGETHER = 64
 """So many tensors are looked at by one op at most: of all of these more is to be found out where
 one is bad."""
 _MAX_COPIED = 1 << 20
-"""Elements of tensors that are copied for that: an accelerator's memory may be nearly full."""
+"""Elements of tensors that are copied for that: an accelerator's memory may be nearly full.
+
+One that has more is looked at by TensorFlow's summary op, which copies nothing."""
 
 _LINE = 1024
 """So many elements are counted in one go: float16 has all whole numbers up to 2,048."""
@@ -40,7 +42,7 @@ _functions = resources.OfContexts()
 
 
 def chunks(tensors: Sequence[Any]) -> list[list[Any]]:
-    """Return floating and complex tensors in lists, of each of which `any_bad` can be asked."""
+    """Return floating and complex tensors in lists, to be looked at together."""
     last: dict[Any, list[Any]] = {}
     sizes: dict[Any, int] = {}
     found = []
@@ -56,6 +58,8 @@ def chunks(tensors: Sequence[Any]) -> list[list[Any]]:
 
 def all_finite(tensors: Sequence[Any]) -> Any:
     """Return ``[whether all elements are finite]`` of the tensors of one of `chunks`."""
+    if _is_large(tensors):
+        return _called(_is_finite, tensors)
     return _called(_all_finite, _filled_up(tensors))
 
 
@@ -107,6 +111,11 @@ def to_host(vectors: Sequence[Any]) -> list[Any]:
         for number, part in zip(numbers, parts, strict=True):
             found[number] = part
     return found
+
+
+def forget(context: Any) -> None:
+    """Give back what was made for a context that the program has thrown away."""
+    _functions.forget(context)
 
 
 def counts_in(
@@ -214,6 +223,12 @@ def _joined(ops: OpMaker, tensors: Sequence[Any]) -> Any:
     shape = ops.constant([-1], tf.int32)
     flat = [ops.tensor("Reshape", tensor_ops.widened(ops, t), shape) for t in tensors]
     return ops.tensor("ConcatV2", flat, ops.constant(0, tf.int32)) if len(flat) > 1 else flat[0]
+
+
+def _is_finite(ops: OpMaker, together: Any) -> Any:
+    """Return whether all elements are finite; for that nothing of their size is made."""
+    bad = ops.tensor("Sum", tensor_ops.curt_summary(ops, together), ops.constant([0], tf.int32))
+    return ops.tensor("Equal", bad, ops.constant(0.0, tf.float64))
 
 
 def _all_finite(ops: OpMaker, together: Any) -> Any:
