@@ -54,7 +54,7 @@ class Queues:
     def _put_by(self, op: GraphOp, slot: int) -> Iterator[TensorRef]:
         """Yield what ops of the graph put into a queue, given an op that takes an output out."""
         graph = self._run.graphs[op.graph_id]
-        queue = op.inputs[0] if op.inputs else None
+        queue = op.input(0)
         for use in graph.consumers(queue.op_name) if queue is not None else ():
             user = graph.ops.get(use.op_name)
             if user is None or not user.op_type.startswith("QueueEnqueue"):

@@ -316,7 +316,7 @@ class _Queue:
     def _run(self) -> None:
         ends = False
         while not ends:
-            if not collected_graphs.has_begun():
+            if not collected_graphs.is_under_way():
                 self.drain()
             self._runs.set()
             ends = self._ends.wait(_INTERVAL_SECONDS)

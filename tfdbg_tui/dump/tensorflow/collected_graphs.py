@@ -38,7 +38,7 @@ def keep_plain() -> None:
     exports.wrap_for_good(_WRAPPERS)
 
 
-def has_begun() -> bool:
+def is_under_way() -> bool:
     """Return whether TensorFlow collects graphs, so that it is worth to wait for the end."""
     since = _Collection.since
     return since is not None and time.monotonic() - since < _MOST_SECONDS
@@ -93,7 +93,7 @@ def _make_all_plain(kept: Any, graph_defs: Sequence[Sequence[Any]]) -> None:
     for part, graphs in zip(kept, graph_defs, strict=True):
         was_empty = not graphs[0].node
         for graph_def in graphs:
-            exports.make_plain(graph_def)
+            exports.guarded(exports.make_plain, graph_def)
         has_none_left = not (was_empty or graphs[0].node)
         if not (has_none_left or _is_of_ours(graphs[0])):
             plain.append(part)
