@@ -27,7 +27,7 @@ from tests.dump import device_programs as programs  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.encode import eager_tensors  # noqa: E402
-from tfdbg_tui.dump.observe import compiled  # noqa: E402
+from tfdbg_tui.dump.observe import compiled, looks  # noqa: E402
 from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
 from tfdbg_tui.dump.tensorflow import (  # noqa: E402
     device_looks,
@@ -234,6 +234,18 @@ def test_few_tensors_of_a_healthy_execution_cross_devices(tmp_path: Path) -> Non
     # Whether something is bad, what Python has found or been told then, the number of the call.
     assert len(crossing) == 4
     assert sum(op.type == "DebugNumericSummaryV2" for op in own_ops) == 1
+
+
+def test_few_bytes_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "_ALL_JOINED_BYTES", 4 * 4 * 4 * 4)  # four of those below
+    own_ops: list[Any] = []
+    step = tf.function(lambda x: [tf.sin(x * float(number)) for number in range(6)])
+    with noting_own_ops(own_ops), dumping(tmp_path, "CONCISE_HEALTH"):
+        step(tf.ones([4, 4]))
+    (joined,) = (op for op in own_ops if op.type == "ConcatV2")
+    assert len({tensor.name for tensor in joined.inputs}) == 4 + 1, "and the axis"
+    looks_alone = [op for op in own_ops if op.type == "DebugNumericSummaryV2"][1:]
+    assert len(looks_alone) == 6 - 4, "that of the product is covered"
 
 
 @needs_registry

@@ -8,6 +8,7 @@ any shape are joined.  `coverage` tells which need no look of their own.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -32,7 +33,9 @@ _PACKED_ELEMENTS = 4096
 _JOINED_BYTES = 1 << 20
 """On an accelerator tensors of up to so many bytes are joined."""
 _TOGETHER_BYTES = 4 << 20
-"""So many bytes are joined at once: the accelerator's memory may be nearly full."""
+"""So many bytes become one tensor."""
+_ALL_JOINED_BYTES = 16 << 20
+"""So many bytes of a group are joined: the accelerator's memory may be nearly full."""
 _FEWEST_IN_ONE_COPY = 16
 """TensorFlow copies fewer tensors than these one by one when it joins them on a GPU."""
 
@@ -235,8 +238,11 @@ class Looks:
         together: dict[Any, list[int]] = {}
         bytes_of: dict[Any, int] = {}
         sizes = [estimated_bytes(tensor, self._place.dimension) for tensor in tensors]
+        by_size = sorted(range(len(rows)), key=sizes.__getitem__)
+        so_far = itertools.accumulate(sizes[index] for index in by_size)
+        joined = {i for i, total in zip(by_size, so_far, strict=True) if total <= _ALL_JOINED_BYTES}
         for index, (tensor, size) in enumerate(zip(tensors, sizes, strict=True)):
-            if size > _JOINED_BYTES:
+            if size > _JOINED_BYTES or index not in joined:
                 self._look_at([rows[index]], tensor)
                 continue
             dtype = tensor.dtype.base_dtype
