@@ -13,6 +13,7 @@ from tfdbg_tui.dump.encode import queue_rows, traces
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
+    from tfdbg_tui.dump.encode.sent import SentTensors
     from tfdbg_tui.dump.encode.settled import Makers, SettledPatterns
     from tfdbg_tui.dump.encode.summaries import HealthCounts
 
@@ -99,6 +100,7 @@ class GroupPlan:
         places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
         handed_over: How each argument of `Group.detail` is handed over where its elements are; see
             `elements`.
+        sent: How the arguments of `Group.detail` are sent to the host; None where they are there.
         settled: Its settled patterns; None where the graph cannot know them.
         exact_limit: Size beyond which a tensor is detailed even when it is healthy.
         caller: The device that the graph runs on, where that is another process's; "" for here.
@@ -124,6 +126,7 @@ class GroupPlan:
     makers: dict[int, Makers] = field(default_factory=dict)
     places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
     handed_over: tuple[HandedOver, ...] = ()
+    sent: SentTensors | None = None
     settled: SettledPatterns | None = None
     exact_limit: int | None = None
     caller: str = ""

@@ -16,12 +16,15 @@ from weakref import WeakSet, WeakValueDictionary
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.observe import elements
 from tfdbg_tui.dump.tensorflow import devices, functions, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan
+    from tfdbg_tui.dump.observe.elements import Argument
     from tfdbg_tui.dump.observe.groups import Dump, Group
 
 dumps: WeakSet[Dump] = WeakSet()
@@ -62,21 +65,37 @@ def call_sink(ops: OpMaker, inputs: Sequence[Any]) -> Any:
     return _py_func(ops, _sink_token(), inputs, [])
 
 
-def detailed(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
+def detailed(
+    ops: OpMaker,
+    row: Any,
+    curt: Any,
+    arguments: Sequence[Argument],
+    plan: GroupPlan,
+    dimension: int,
+) -> Any:
     """Return the rows of a group with the key of the details that Python finds out.
 
     Args:
         ops: Makes the ops, on the device of the tensors.
         row: See `row_queue.row_tensor`; it is there only where Python is to look at the tensors.
-        tensors: What tells which tensors are bad, and the tensors.
+        curt: What tells which tensors are bad.
+        arguments: The tensors.
+        plan: The group's; how they are sent is noted in it.
+        dimension: What an unknown dimension is taken to be.
     """
-    taken = [row, *tensors]
+    taken = [row, curt, *(argument.tensor for argument in arguments)]
     if devices.has_accelerator():
-        # What is called takes the tensors where they are: they are copied to the host, each by two
-        # ops, only when it runs.
+        # What is called takes the tensors where they are: they are copied to the host only when it
+        # runs.
         graph = functions.graph_that_takes(taken)
-        inner = OpMaker(graph, ops.device).on_host()
-        graph.outputs = _rows_of(inner, _detail_token(), graph.inputs)
+        inner = OpMaker(graph, ops.device)
+        there = [
+            argument._replace(tensor=tensor)
+            for argument, tensor in zip(arguments, graph.inputs[2:], strict=True)
+        ]
+        given, plan.sent = elements.sent(inner, there, dimension)
+        given = [*graph.inputs[:2], *given]
+        graph.outputs = _rows_of(inner.on_host(), _detail_token(), given)
         (found,) = functions.call(ops, graph, taken)
     else:
         (found,) = _rows_of(ops.on_host(), _detail_token(), taken)

@@ -11,6 +11,8 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode.elements import WORD_BYTES
 from tfdbg_tui.dump.encode.group_plan import HandedOver
+from tfdbg_tui.dump.encode.sent import SentTensors
+from tfdbg_tui.dump.observe.observed import estimated_bytes
 from tfdbg_tui.dump.tensorflow import functions
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 1 << 16
 """So many words of an execution are handed over at most."""
+
+_SENT_TOGETHER = 1 << 20
+_ALL_SENT_TOGETHER = 16 << 20
+"""Of up to so many bytes each, and all together, tensors are sent to the host as one."""
 
 _NARROW = (tf.float16, tf.bfloat16)
 
@@ -81,6 +87,40 @@ def words_if(ops: OpMaker, there: Any, arguments: Sequence[Argument]) -> Any:
     graph.outputs = [words_of(OpMaker(graph), inner)]
     (words,) = functions.call(ops, graph, taken)
     return words
+
+
+def sent(ops: OpMaker, arguments: Sequence[Argument], dimension: int) -> tuple[Any, SentTensors]:
+    """Return what is sent to the host for some tensors of an accelerator, and how it is read there.
+
+    Each takes two ops that wait for each other, and a copy, so those of a type are sent together.
+
+    Args:
+        ops: Makes the ops, on the accelerator.
+        arguments: The tensors.
+        dimension: What an unknown dimension is taken to be.
+    """
+    joined: dict[Any, list[int]] = {}
+    total = 0
+    for index, argument in enumerate(arguments):
+        size = estimated_bytes(argument.tensor, dimension)
+        if size <= _SENT_TOGETHER and total + size <= _ALL_SENT_TOGETHER:
+            joined.setdefault(argument.tensor.dtype, []).append(index)
+            total += size
+    several = [tuple(some) for some in joined.values() if len(some) > 1]
+    together = {index for some in several for index in some}
+    alone = [index for index in range(len(arguments)) if index not in together]
+    how = SentTensors(tuple(several), tuple(alone), tuple(a.shape for a in arguments))
+    tensors = [argument.tensor for argument in arguments]
+    flat = ops.constant([-1], tf.int32)
+    given = [
+        _joined(ops, [ops.tensor("Reshape", tensors[index], flat) for index in some])
+        for some in several
+    ]
+    told = [tensors[index] for index in how.told]
+    if told:
+        ranks = ops.tensor("Pack", [ops.tensor("Rank", tensor) for tensor in told])
+        given.insert(0, _joined(ops, [ranks, *(ops.tensor("Shape", tensor) for tensor in told)]))
+    return [*given, *(tensors[index] for index in alone)], how
 
 
 def are_too_many(ops: OpMaker, words: Any) -> Any:

@@ -191,7 +191,7 @@ class Group:
             row: See `queue_rows`.
             curt: Float64 array ``[tensors looked at, 2]``, or ``[2]`` of a single one; not zero
                 where one is bad.
-            *tensors: See `GroupPlan.places`.
+            *tensors: See `GroupPlan.places`; as they were sent, see `GroupPlan.sent`.
 
         Returns:
             The row with the key of the details, or the rows of an execution that is `COUNTED`; a
@@ -201,7 +201,7 @@ class Group:
         row = np.array(row)
         iteration = int(row.flat[queue_rows.ITERATION])
         is_measured = self._is_measured(iteration)
-        rows = self.guarded(self._with_details, row, curt, tensors, is_measured)
+        rows = self.guarded(self._with_sent_details, row, curt, tensors, is_measured)
         return queue_rows.without_details(row) if rows is None else rows
 
     def measure(self, row: Any, extremes: Any) -> Any:
@@ -362,6 +362,13 @@ class Group:
         names = ", ".join(row.op_name for row in self.plan.rows[:_NAMED])
         more = f" and {len(self.plan.rows) - _NAMED} more" if len(self.plan.rows) > _NAMED else ""
         self.dump.hook_failed(error, f"graph executions of {names}{more}", self.plan.graph_id)
+
+    def _with_sent_details(
+        self, row: queue_rows.Rows, curt: Any, tensors: Sequence[Any], is_measured: bool
+    ) -> queue_rows.Rows:
+        sent = self.plan.sent
+        there = tensors if sent is None else sent.tensors(tensors)
+        return self._with_details(row, curt, there, is_measured)
 
     def _with_details(
         self, row: queue_rows.Rows, curt: Any, tensors: Any, is_measured: bool

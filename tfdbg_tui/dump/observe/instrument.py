@@ -208,8 +208,15 @@ class _GroupBuilder:
             bad, is_settled = self._looked_up(looks, bad, curt)
             bad, known = ops.op("Switch", bad, is_settled).outputs
             ends.append(known)
-        detailed = callbacks.detailed(self._ops.after(after), bad, [curt, *looks.tensors])
+        detailed = self._detailed(bad, curt, looks.arguments(), after)
         return ops.tensor("Merge", [*ends, detailed])
+
+    def _detailed(
+        self, row: Any, curt: Any, arguments: Sequence[elements.Argument], after: Sequence[Any]
+    ) -> Any:
+        ops = self._ops.after(after)
+        dimension = self._place.dimension
+        return callbacks.detailed(ops, row, curt, arguments, self._plan, dimension)
 
     # ---- The queue -----------------------------------------------------------------------------
 
@@ -255,7 +262,7 @@ class _GroupBuilder:
         words = elements.words_if(self._ops, bad, arguments)
         too_many = elements.are_too_many(self._ops, words)
         few, many = ops.op("Switch", bad, too_many).outputs
-        detailed = callbacks.detailed(self._ops, many, [curt, *looks.tensors])
+        detailed = self._detailed(many, curt, arguments, [])
         branches += (few, words), (detailed, none)
         ends = [self._put_branch(row, words, after) for row, words in branches]
         return ops.op("Merge", ends)
