@@ -114,13 +114,23 @@ def measured(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
     taken = [row, *tensors]
     graph = functions.graph_that_takes(taken)
     inner = OpMaker(graph, ops.device)
-    ends = [tensor_ops.ends_of_finite(inner, tensor) for tensor in graph.inputs[1:]]
-    extremes = inner.tensor("Pack", [end for pair in ends for end in pair])
-    given = [graph.inputs[0], extremes]
+    ends = [e for tensor in graph.inputs[1:] for e in tensor_ops.ends_of_finite(inner, tensor)]
+    given = [graph.inputs[0], _together(inner, ends)]
     graph.outputs = _rows_of(inner.on_host(), _measure_token(), given)
     (found,) = functions.call(ops, graph, taken)
     found.set_shape([None, row.shape[1]])
     return found
+
+
+def _together(ops: OpMaker, numbers: Sequence[Any]) -> Any:
+    """Return float32 and float64 numbers as one vector of float64."""
+    alike = itertools.groupby(numbers, lambda number: number.dtype)
+    vectors = [ops.tensor("Pack", list(some)) for _, some in alike]
+    wide = [
+        vector if vector.dtype == tf.float64 else ops.tensor("Cast", vector, DstT=tf.float64)
+        for vector in vectors
+    ]
+    return wide[0] if len(wide) == 1 else ops.tensor("ConcatV2", wide, ops.constant(0, tf.int32))
 
 
 def _rows_of(ops: OpMaker, token: str, given: Sequence[Any]) -> Any:

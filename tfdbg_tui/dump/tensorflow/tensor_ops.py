@@ -78,7 +78,8 @@ def curt_summary(ops: OpMaker, tensor: Any) -> Any:
 def ends_of_finite(ops: OpMaker, tensor: Any) -> tuple[Any, Any]:
     """Return the smallest and the largest element of a tensor whose elements are finite.
 
-    They are float64 numbers: +∞ and -∞ where there is none, NaN where the elements have no order.
+    They are float32 or float64 numbers: +∞ and -∞ where there is none, NaN where the elements have
+    no order.
 
     Args:
         ops: Makes the ops.
@@ -90,11 +91,8 @@ def ends_of_finite(ops: OpMaker, tensor: Any) -> tuple[Any, Any]:
         return nothing, nothing
     if dtype not in (tf.float32, tf.float64):
         tensor = ops.tensor("Cast", tensor, DstT=tf.float32)
-    flat, axis = ops.tensor("Reshape", tensor, ops.constant([-1], tf.int32)), [0]
-    ends = (ops.tensor(op, flat, ops.constant(axis, tf.int32)) for op in ("Min", "Max"))
-    low, high = (
-        end if end.dtype == tf.float64 else ops.tensor("Cast", end, DstT=tf.float64) for end in ends
-    )
+    flat = ops.tensor("Reshape", tensor, ops.constant([-1], tf.int32))
+    low, high = (ops.tensor(op, flat, ops.constant([0], tf.int32)) for op in ("Min", "Max"))
     return low, high
 
 
