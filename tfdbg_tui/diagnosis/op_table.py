@@ -25,6 +25,8 @@ class Trait(Flag):
     """Takes or gives complex numbers, of which TensorFlow's writer records nothing."""
     COUNTS_ANSWERS = auto()
     """Makes one answer for Python of what was asked of many elements."""
+    CONVERTS = auto()
+    """Hands values on in another form."""
     DIVIDES = auto()
     """Divides."""
     EXPONENTIAL = auto()
@@ -90,12 +92,12 @@ TRAITS: dict[str, Trait] = {
     "BatchToSpaceND": T.MOVES,
     "BiasAdd": T.FLOAT | T.GROWS,
     "BiasAddGrad": T.FLOAT | T.GROWS,
-    "Bitcast": T.MOVES,
+    "Bitcast": T.CONVERTS | T.MOVES,
     "BroadcastArgs": T.NO_FLOAT,
     "BroadcastGradientArgs": T.NO_FLOAT,
     "BroadcastTo": T.MOVES | T.ONE_TYPE,
     "Case": T.UNRECORDED,
-    "Cast": T.COUNTS_ANSWERS | T.SELECTS,
+    "Cast": T.CONVERTS | T.COUNTS_ANSWERS | T.SELECTS,
     "Ceil": T.MOVES,
     "CheckNumerics": T.CHECKS | T.MOVES,
     "CheckNumericsV2": T.CHECKS | T.MOVES,
@@ -141,6 +143,7 @@ TRAITS: dict[str, Trait] = {
     "Einsum": T.GROWS | T.ONE_TYPE,
     "Elu": T.FLOAT,
     "EmptyTensorList": T.UNRECORDED,
+    "EncodeWav": T.CONVERTS,
     "EnsureShape": T.MOVES,
     "Enter": T.UNRECORDED,
     "Equal": T.COMPARES,
@@ -279,6 +282,9 @@ TRAITS: dict[str, Trait] = {
     "SegmentSum": T.REDUCES,
     "Select": T.LEAVES_OUT | T.MOVES | T.ONE_TYPE | T.WRITES,
     "SelectV2": T.LEAVES_OUT | T.MOVES | T.ONE_TYPE | T.WRITES,
+    "SerializeManySparse": T.CONVERTS,
+    "SerializeSparse": T.CONVERTS,
+    "SerializeTensor": T.CONVERTS,
     "Shape": T.NO_FLOAT,
     "ShapeN": T.NO_FLOAT,
     "Sigmoid": T.FLOAT | T.MOVES | T.OUT_OF_LOG,

@@ -81,6 +81,7 @@ COMBINES_ANSWERS = frozenset({"LogicalAnd", "LogicalNot", "LogicalOr"})
 """Ops that make one answer of several, element by element."""
 
 COMPLEX = having(Trait.COMPLEX)
+CONVERTS = having(Trait.CONVERTS)
 COUNTS_ANSWERS = having(Trait.COUNTS_ANSWERS)
 DATASET_ELEMENTS = frozenset(
     {

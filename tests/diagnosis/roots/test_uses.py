@@ -30,6 +30,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "discarded": {"op_type": "Identity", "unseen": True, "is_discarded": True},
     "unseen-number": {"op_type": "Mul", "unseen": True, "becomes_no_float": True},
     "ended-before": {"op_type": "Identity", "unseen": True, "ended_before": True},
+    "handed-on": {"op_type": "SerializeTensor", "unseen": True, "becomes_no_float": True},
     "becomes-no-float": {"op_type": "ArgMax", "unseen": True, "becomes_no_float": True},
     "doubtful": {"op_type": "Mul"},
     "loses-numerators": {"op_type": "RealDiv", "loses_numerators": True, "divides_by_it": True},

@@ -37,7 +37,8 @@ class UnrecordedLinks:
             return False
         calls = self._dataflow.calls
         if calls.in_pipeline(op.graph_id):
-            return there is None or not calls.in_pipeline(there.graph_id)
+            is_outside = there is None or not calls.in_pipeline(there.graph_id)
+            return is_outside and self._may_leave(event)
         if op_type_of(self._run, other) == "OptionalGetValue":
             return any(
                 use.op_type == "OptionalFromValue" for use in self._dataflow.consumers(event)
@@ -98,6 +99,11 @@ class UnrecordedLinks:
             )
             for user in users
         )
+
+    def _may_leave(self, event: TensorEvent) -> bool:
+        """Whether more becomes of a tensor than what is on record."""
+        uses = self._dataflow.consumers(event)
+        return not uses or any(use.event is None for use in uses)
 
     def _leaves_loop(self, event: TensorEvent) -> bool:
         """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""

@@ -8,10 +8,11 @@ skips the step.  In a search for shortest paths ∞ is the distance of what has 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
-from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import (
     is_backward,
     is_kept_by_library,
@@ -22,6 +23,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     ASKS,
     BOUNDS,
     COUNTS_ANSWERS,
+    DATASET_ELEMENTS,
     SHOWS,
     SMALL_TYPES,
     is_list_op,
@@ -59,6 +61,7 @@ class Containment:
         self._summaries = summaries
         self._unrecorded = UnrecordedLinks(run, dataflow)
         self._list_is_read = False
+        self._sites: list[AlertSite] = []
 
     def contained(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> bool:
         """Whether every use of every bad tensor of these places gives finite values again.
@@ -70,6 +73,7 @@ class Containment:
         """
         if len(sites) > _SPREAD:
             return False
+        self._sites = sites
         made = self._infinity(root, sites, given=given)
         if made.grows_in_loop:
             return True
@@ -258,11 +262,34 @@ class Containment:
         return does_no_harm(taken)
 
     def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
+        """Whether a tensor only goes out of a pipeline's function, to where it is on record.
+
+        What is saved, kept in a file or counted is taken by nothing that is.
+        """
         op = graph_op_of(self._run, event)
-        return (
-            op is not None
-            and self._dataflow.calls.in_pipeline(op.graph_id)
-            and all(use.op_type == "Identity" and use.event is None for use in uses)
+        if op is None or not self._dataflow.calls.in_pipeline(op.graph_id):
+            return False
+        if not all(use.op_type == "Identity" and use.event is None for use in uses):
+            return False
+        return self._elements_are_taken or any(
+            site.first.kind == "execution"
+            or (
+                site.first.index > event.index and graph_id_of(self._run, site.first) != op.graph_id
+            )
+            for site in self._sites
+        )
+
+    @cached_property
+    def _elements_are_taken(self) -> bool:
+        """Whether the program takes elements of datasets by an op that is on record."""
+        run, timeline = self._run, self._dataflow.timeline
+        eager = map(run.executions.kind_by_id, range(run.executions.num_kinds))
+        if any(kind.op_type in DATASET_ELEMENTS for kind in eager):
+            return True
+        return any(
+            op.op_type in DATASET_ELEMENTS and timeline.sites(graph_id, op.name)
+            for graph_id, graph in run.graphs.items()
+            for op in graph.ops.values()
         )
 
     def _bounded(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:

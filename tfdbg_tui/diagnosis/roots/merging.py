@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, MOVES, is_list_op, value_inputs
+from tfdbg_tui.diagnosis.op_traits import (
+    DATASET_ELEMENTS,
+    JOINS,
+    KEEPS_INFINITY,
+    MOVES,
+    is_list_op,
+    value_inputs,
+)
 from tfdbg_tui.diagnosis.roots.containment import Containment
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import bad_kinds, total
@@ -130,7 +137,7 @@ class Merging:
         self._groups = {group.node: group for group in groups}
         for group in groups:
             spread = next((root for root in kept if not root.contained), None)
-            if group.node.open and spread is not None:
+            if group.node.open and spread is not None and not self._is_of_other(group, kept):
                 _blame(group, spread)
                 continue
             group.contained = self._contained(group)
@@ -337,12 +344,23 @@ class Merging:
             return None
         return number if is_backward(self._run, kept[number].event) else None
 
+    def _is_of_other(self, group: Root, kept: list[Root]) -> bool:
+        """Whether a group is an element of a dataset that may be of another root than the first."""
+        if op_type_of(self._run, group.event) not in DATASET_ELEMENTS:
+            return False
+        source = self._source_of(group, kept)
+        return source is not None and source.contained
+
     def _source_of(self, group: Root, kept: list[Root]) -> Root | None:
-        """Return the root whose values a group may have got without a record, or None."""
-        called = (op_type_of(self._run, group.event) or "").startswith("__")
+        """Return the root whose values a group may have got without a record, or None.
+
+        Of several pipelines, an element of a dataset is likely to be of that which ran last.
+        """
+        op_type = op_type_of(self._run, group.event) or ""
+        called = op_type.startswith("__")
         if not called and not group.node.open:
             return None
-        for root in kept:
+        for root in reversed(kept) if op_type in DATASET_ELEMENTS else kept:
             for node in root.members:
                 event = node.site.first
                 if group.node.open and self._unrecorded.goes_on_in(event, group.event):

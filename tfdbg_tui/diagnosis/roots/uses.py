@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     COMBINES_ANSWERS,
     COMPARES_AND_ADDS,
     COMPARISONS,
+    CONVERTS,
     DIVISIONS,
     LEAVES_OUT,
     LIMITS,
@@ -123,7 +124,7 @@ class BadUse:
         That a loop ends at last decides nothing, where NaN goes on by itself.
         """
         uses = self.dataflow.neighbours.uses
-        takers, waiting = self._takers, self._comparisons
+        takers, waiting = self._takers, self._of_this_op
         seen, decided = set(waiting), False
         while waiting:
             answer = waiting.pop()
@@ -146,10 +147,23 @@ class BadUse:
         return decided
 
     @property
+    def is_bounded_later(self) -> bool:
+        """Whether the program bounds, replaces or leaves out what comes of what the op makes."""
+        waiting, seen = list(self._of_this_op), set(self._of_this_op)
+        while waiting and len(seen) <= _FOLLOWED:
+            for taker in self.dataflow.neighbours.uses(waiting.pop()):
+                if taker.op_type in BOUNDS | LEAVES_OUT:
+                    return True
+                if taker not in seen:
+                    seen.add(taker)
+                    waiting.append(taker)
+        return False
+
+    @property
     def is_guarded(self) -> bool:
         """Whether the answers about bad elements do not count: see `guards`."""
         guards = Guards(self.dataflow, self.summaries)
-        return guards.leave_out(self.event, self._comparisons)
+        return guards.leave_out(self.event, self._of_this_op)
 
     @property
     def _takers(self) -> tuple[Node, ...]:
@@ -157,8 +171,8 @@ class BadUse:
         return neighbours.uses(neighbours.of_event(self.event))
 
     @property
-    def _comparisons(self) -> list[Node]:
-        """Return the op, where it compares the tensor; eager ones have only types for names."""
+    def _of_this_op(self) -> list[Node]:
+        """Return the op, where it takes the tensor; eager ones have only types for names."""
         return [taker for taker in self._takers if taker.name == self.use.name]
 
     def _holds_it(self, taker: Node) -> bool:
@@ -286,7 +300,7 @@ class Row:
 
 _REDUCES_ANSWERS = frozenset({"All", "Any"})
 _PASSES_ANSWERS = COMBINES_ANSWERS | _REDUCES_ANSWERS
-_FOLLOWED = 100  # answers that come of one comparison
+_FOLLOWED = 100  # answers that come of one comparison, numbers of one conversion
 _ALWAYS = frozenset(Tolerance)
 _NEVER = frozenset[Tolerance]()
 _UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT, Tolerance.MARKER}
@@ -369,6 +383,12 @@ USES = (
         lambda use: use.unseen and use.ended_before,
         _ALWAYS,
         "the program ended before the op ran",
+    ),
+    Row(
+        "handed-on",
+        lambda use: use.unseen and use.op_type in CONVERTS and not use.is_bounded_later,
+        _IF_KEPT,
+        "whoever gets the integer, the bits or the text has ∞ in it",
     ),
     Row(
         "becomes-no-float",

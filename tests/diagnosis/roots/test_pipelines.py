@@ -1,0 +1,99 @@
+"""Where bad values of data pipelines go: which of several an element is of, and what keeps them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+import tfdbg_tui  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def dataset(function: Callable[[Any], Any], *numbers: float) -> Any:
+    return tf.data.Dataset.from_tensor_slices(list(numbers)).map(function)
+
+
+def logs() -> Any:
+    return dataset(lambda x: tf.math.log(x), 1.0, 0.0).batch(2)
+
+
+def reciprocals() -> Any:
+    return dataset(lambda x: 1.0 / x, 1.0, 0.0).batch(2)
+
+
+def masked_logs() -> Any:
+    return dataset(lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), 1.0, -1.0).batch(2)
+
+
+def masked_in_one(_: Path) -> None:
+    next(iter(masked_logs()))
+    next(iter(reciprocals()))
+
+
+def replaced_after_one(_: Path) -> None:
+    x = next(iter(logs()))
+    tf.where(tf.math.is_inf(x), 0.0, x)
+    next(iter(reciprocals()))
+
+
+def bad_in_both(_: Path) -> None:
+    next(iter(logs()))
+    next(iter(reciprocals()))
+
+
+def bad_before(_: Path) -> None:
+    tf.function(lambda x: tf.math.rsqrt(x))(tf.zeros([2]))
+    next(iter(logs()))
+
+
+def saved(root: Path) -> None:
+    logs().map(lambda x: x * 2.0).save(str(root / "saved"))
+
+
+def kept_in_a_file(root: Path) -> None:
+    logs().cache(str(root / "kept")).reduce(np.int64(0), lambda count, _: count + 1)
+
+
+def as_integers(_: Path) -> None:
+    logs().unbatch().reduce(np.int64(0), lambda total, x: total + tf.cast(x, tf.int64))
+
+
+def as_text(_: Path) -> None:
+    tf.function(lambda x: tf.io.serialize_tensor(tf.math.log(x)))(tf.zeros([2]))
+
+
+def as_bits(_: Path) -> None:
+    tf.function(lambda x: tf.bitcast(tf.math.log(x), tf.int32))(tf.zeros([2]))
+
+
+@pytest.mark.parametrize(
+    ("program", "wanted"),
+    [
+        (masked_in_one, ["RealDiv"]),
+        (replaced_after_one, ["RealDiv"]),
+        (bad_in_both, ["Log", "RealDiv"]),
+        (bad_before, ["Log", "Rsqrt"]),
+        (saved, ["Log"]),
+        (kept_in_a_file, ["Log"]),
+        (as_integers, ["Log"]),
+        (as_text, ["Log"]),
+        (as_bits, ["Log"]),
+    ],
+    ids=lambda case: getattr(case, "__name__", ""),
+)
+def test_roots(tmp_path: Path, program: Callable[[Path], None], wanted: list[str]) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "logdir"), "ADAPTIVE", -1)
+    try:
+        program(tmp_path)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path / "logdir"))
+    assert sorted(root.op_type for root in report.roots) == wanted
