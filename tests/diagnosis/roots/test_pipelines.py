@@ -74,6 +74,29 @@ def as_bits(_: Path) -> None:
     tf.function(lambda x: tf.bitcast(tf.math.log(x), tf.int32))(tf.zeros([2]))
 
 
+def finite(x: Any) -> Any:
+    return tf.where(tf.math.is_finite(x), x, 0.0)
+
+
+def masked_by_a_loop(_: Path) -> None:
+    @tf.function
+    def total(numbers: Any) -> Any:
+        found = tf.constant(0.0)
+        for x in numbers:
+            found += tf.reduce_sum(finite(x))
+        return found
+
+    total(logs())
+
+
+def masked_when_reduced(_: Path) -> None:
+    logs().unbatch().reduce(0.0, lambda total, x: total + finite(x))
+
+
+def masked_and_saved(root: Path) -> None:
+    logs().map(finite).save(str(root / "saved"))
+
+
 @pytest.mark.parametrize(
     ("program", "wanted"),
     [
@@ -86,6 +109,9 @@ def as_bits(_: Path) -> None:
         (as_integers, ["Log"]),
         (as_text, ["Log"]),
         (as_bits, ["Log"]),
+        (masked_by_a_loop, []),
+        (masked_when_reduced, []),
+        (masked_and_saved, []),
     ],
     ids=lambda case: getattr(case, "__name__", ""),
 )

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run
 
 
+_TAKE_ELEMENTS = ("Dataset_", "reduce_")
+"""So the names of the functions begin that take elements of datasets."""
+
+
 class UnrecordedLinks:
     """Tells whether a tensor may have become another one."""
 
@@ -38,13 +42,20 @@ class UnrecordedLinks:
         calls = self._dataflow.calls
         if calls.in_pipeline(op.graph_id):
             is_outside = there is None or not calls.in_pipeline(there.graph_id)
-            return is_outside and self._may_leave(event)
+            return (is_outside or self.is_element(other)) and self._may_leave(event)
         if op_type_of(self._run, other) == "OptionalGetValue":
             return any(
                 use.op_type == "OptionalFromValue" for use in self._dataflow.consumers(event)
             )
         into_call = there is not None and self.goes_into_call(event)
         return self._same_function(op.graph_id, other) and (into_call or self._leaves_loop(event))
+
+    def is_element(self, event: TensorEvent) -> bool:
+        """Whether a tensor is what a function of a pipeline, or one that reduces it, takes."""
+        op = graph_op_of(self._run, event)
+        if op is None or op.op_type != "Placeholder":
+            return False
+        return self._run.graphs[op.graph_id].name.startswith(_TAKE_ELEMENTS)
 
     def is_inside(self, event: TensorEvent, execution: TensorEvent) -> bool:
         """Whether a tensor was made inside of a function whose execution has bad outputs.

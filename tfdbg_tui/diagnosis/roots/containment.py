@@ -33,6 +33,8 @@ from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_o
 from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
@@ -61,7 +63,19 @@ class Containment:
         self._summaries = summaries
         self._unrecorded = UnrecordedLinks(run, dataflow)
         self._list_is_read = False
-        self._sites: list[AlertSite] = []
+        self._bad_arguments: dict[str, int] = {}
+
+    def note_arguments(self, sites: Iterable[AlertSite]) -> None:
+        """Note the bad arguments of pipelines' functions: the last row of each function's.
+
+        Args:
+            sites: All places that are bad.
+        """
+        for site in sites:
+            graph_id = graph_id_of(self._run, site.last)
+            if graph_id is not None and self._unrecorded.is_element(site.last):
+                before = self._bad_arguments.get(graph_id, -1)
+                self._bad_arguments[graph_id] = max(before, site.last.index)
 
     def contained(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> bool:
         """Whether every use of every bad tensor of these places gives finite values again.
@@ -73,7 +87,6 @@ class Containment:
         """
         if len(sites) > _SPREAD:
             return False
-        self._sites = sites
         made = self._infinity(root, sites, given=given)
         if made.grows_in_loop:
             return True
@@ -264,7 +277,8 @@ class Containment:
     def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         """Whether a tensor only goes out of a pipeline's function, to where it is on record.
 
-        What is saved, kept in a file or counted is taken by nothing that is.
+        That is where another function or the program takes it; what is saved, kept in a file or
+        counted is taken by nothing that is on record.
         """
         op = graph_op_of(self._run, event)
         if op is None or not self._dataflow.calls.in_pipeline(op.graph_id):
@@ -272,11 +286,8 @@ class Containment:
         if not all(use.op_type == "Identity" and use.event is None for use in uses):
             return False
         return self._elements_are_taken or any(
-            site.first.kind == "execution"
-            or (
-                site.first.index > event.index and graph_id_of(self._run, site.first) != op.graph_id
-            )
-            for site in self._sites
+            graph_id != op.graph_id and row > event.index
+            for graph_id, row in self._bad_arguments.items()
         )
 
     @cached_property

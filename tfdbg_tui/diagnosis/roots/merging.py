@@ -135,6 +135,7 @@ class Merging:
         """Count consequences with the alerts that led to them, and join what is one bug."""
         kept: list[Root] = []
         self._groups = {group.node: group for group in groups}
+        self._containment.note_arguments(node.site for group in groups for node in group.members)
         for group in groups:
             spread = next((root for root in kept if not root.contained), None)
             if group.node.open and spread is not None and not self._is_of_other(group, kept):
@@ -226,7 +227,13 @@ class Merging:
 
     def _is_contained(self, group: Root, members: list[Node]) -> bool:
         sites = [member.site for member in members]
-        return self._containment.contained(group.event, sites, given=group.node.open)
+        return self._containment.contained(group.event, sites, given=self._is_given(group))
+
+    def _is_given(self, group: Root) -> bool:
+        """Whether a group may be bad because of what is not on record, and of no known root."""
+        if not group.node.open or not self._unrecorded.is_element(group.event):
+            return group.node.open
+        return self._source_of(group, list(self._roots.values())) is None
 
     def _joints(self, group: Root) -> Iterator[_Joint]:
         """Yield where bad values went into a tensor that another group has made bad as well."""
