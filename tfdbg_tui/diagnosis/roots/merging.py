@@ -202,15 +202,23 @@ class Merging:
         )
 
     def _with_late_sources(self, kept: list[Root]) -> list[Root]:
-        """Count what did no harm with its root, where only now that has turned out to do harm."""
+        """Count what did no harm with its root, where only now that has turned out to do harm.
+
+        What a pipeline's function takes may be on record before what another one made, as they run
+        at the same time.
+        """
         spread = [root for root in kept if not root.contained]
-        left = []
+        left = kept.copy()
         for root in kept:
-            source = self._source_of(root, spread) if root.contained and root.node.open else None
-            if source is None:
-                left.append(root)
-            else:
+            source = None
+            if root.contained and root.node.open:
+                source = self._source_of(root, spread)
+            elif not root.contained and self._unrecorded.is_element(root.event):
+                source = self._source_of(root, [other for other in left if other is not root])
+            if source is not None:
                 _blame(root, source)
+                source.contained &= root.contained
+                left = [other for other in left if other is not root]
         return left
 
     def _reads_list(self, root: Root) -> bool:
