@@ -149,10 +149,11 @@ class BadUse:
     @property
     def is_bounded_later(self) -> bool:
         """Whether the program bounds, replaces or leaves out what comes of what the op makes."""
-        waiting, seen = list(self._of_this_op), set(self._of_this_op)
+        waiting = self._of_this_op
+        seen, bounding = set(waiting), BOUNDS | LEAVES_OUT
         while waiting and len(seen) <= _FOLLOWED:
             for taker in self.dataflow.neighbours.uses(waiting.pop()):
-                if taker.op_type in BOUNDS | LEAVES_OUT:
+                if taker.op_type in bounding:
                     return True
                 if taker not in seen:
                     seen.add(taker)

@@ -338,12 +338,13 @@ class _Queue:
         self, call: Call, now: Callable[[], Moment], then: Callable[[], None] | None
     ) -> None:
         with self.mark_lock:
-            is_lone = self._lone is not None and self._lone.call is call
-            if self._lone is not None and is_lone:
-                self._lone.end = time.time()
+            lone = self._lone
+            if lone is not None and lone.call is call:
+                lone.end = time.time()
                 self._lone = None
-            if then is not None or not is_lone:
-                self.mark(now, then)
+                if then is None:
+                    return
+            self.mark(now, then)
 
     def mark(self, now: Callable[[], Moment], then: Callable[[], None] | None = None) -> None:
         if then is not None:
@@ -417,9 +418,9 @@ class _Queue:
         rows[:, SERIAL] = rows[is_head, SERIAL][which_item]
         ends = self._ended(items.iterations)
         moments = [end.moment() for end in ends.values()]
-        when = np.zeros(len(items.iterations), np.int64)
-        when[[item + 1 for item in ends if item + 1 < len(when)]] = 1
-        when = np.cumsum(when)
+        is_end = np.zeros(len(items.iterations), bool)
+        is_end[list(ends)] = True
+        when: npt.NDArray[np.int64] = np.cumsum(is_end) - is_end
         words = Words.in_order(items.words, items.sizes.astype(np.int64))
         is_told = rows[:, NUMBER] != MARK
         first = 0
