@@ -89,6 +89,19 @@ def masked_by_a_loop(_: Path) -> None:
     total(logs())
 
 
+def masked_in_a_list_before(_: Path) -> None:
+    @tf.function
+    def total(x: Any) -> Any:
+        logs = tf.TensorArray(tf.float32, 3)
+        for i in tf.range(3):
+            logs = logs.write(i, tf.math.log(x[i]))
+        return tf.reduce_sum(tf.where(x > 0.0, logs.stack(), 0.0))
+
+    total(tf.constant([0.0, 1.0, 2.0]))
+    missing = tf.TensorSpec([], tf.float32)
+    next(iter(tf.data.Dataset.from_generator(lambda: iter([np.nan]), output_signature=missing)))
+
+
 def masked_when_reduced(_: Path) -> None:
     logs().unbatch().reduce(0.0, lambda total, x: total + finite(x))
 
@@ -109,6 +122,7 @@ def masked_and_saved(root: Path) -> None:
         (as_integers, ["Log"]),
         (as_text, ["Log"]),
         (as_bits, ["Log"]),
+        (masked_in_a_list_before, ["PyFunc"]),
         (masked_by_a_loop, []),
         (masked_when_reduced, []),
         (masked_and_saved, []),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
+from tfdbg_tui.diagnosis.dataflow.containers import takes
 from tfdbg_tui.diagnosis.dataflow.crossings import Crossings
 from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, PASS_THROUGH, Producer, Use
 from tfdbg_tui.diagnosis.dataflow.neighbours import Neighbours
@@ -104,7 +105,10 @@ class Dataflow:
             inside = self._function_output(event) or self._kept_value(event)
             if inside is not None:
                 return (inside,)
-        return self._inputs_of(event.index)
+        inputs = self._inputs_of(event.index)
+        if takes(self._run.executions.kind(event.index).op_type):
+            return (self._resolver.containers.put(event), *inputs[1:])
+        return inputs
 
     def _read_inputs(self, index: int) -> tuple[Producer, ...]:
         """Return the inputs of an execution, which are those of each of its outputs."""

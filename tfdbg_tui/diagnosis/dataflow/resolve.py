@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.assigned import Assigned
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, CONTROL, LOOPS
+from tfdbg_tui.diagnosis.dataflow.containers import Containers, takes
 from tfdbg_tui.diagnosis.dataflow.links import (
     LIST_VALUES,
     MAX_DEPTH,
@@ -14,7 +15,6 @@ from tfdbg_tui.diagnosis.dataflow.links import (
     Producer,
     copied_input,
 )
-from tfdbg_tui.diagnosis.dataflow.queues import Queues
 from tfdbg_tui.diagnosis.dataflow.v1_loops import FLOWS, V1Loops
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -35,6 +35,7 @@ class Resolver:
 
     Attributes:
         assigned: Finds what variables hold.
+        containers: Finds what comes out of queues and tables.
 
     Args:
         run: The run.
@@ -50,7 +51,7 @@ class Resolver:
         self._variables = variables
         self.assigned = Assigned(run, timeline, variables, self.resolve)
         self._v1_loops = V1Loops(run, timeline, self.resolve)
-        self._queues = Queues(run, timeline)
+        self.containers = Containers(run, timeline)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the inputs of the op that made a tensor, in order."""
@@ -63,12 +64,12 @@ class Resolver:
         if op.op_type in CONTROL and self._calls.called_graphs(op):
             unknown = Producer(0, str(TensorRef(op.name, event.slot)), None, False, "call")
             return (self._inside(op, event.slot, at, MAX_DEPTH, unknown, like=event.index),)
-        if op.op_type.startswith("QueueDequeue"):
-            return (self._queues.put(event, op),)
         refs = list(enumerate(op.inputs))
         held: tuple[Producer, ...] = ()
         if self._variables.reads(op):
             held, refs = (self.assigned.read_by(event, op, at),), refs[1:]
+        elif takes(op.op_type):
+            held, refs = (self.containers.put(event),), refs[1:]
         if op.op_type == "StackPopV2":
             return (self.behind(GraphTensor(op.graph_id, TensorRef(op.name, 0), at), None),)
         found = [

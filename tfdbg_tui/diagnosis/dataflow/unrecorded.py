@@ -1,10 +1,11 @@
-"""Links that leave no record: queues, pipelines, loops, lists, calls."""
+"""Links that leave no record: containers, pipelines, loops, lists, calls."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
+from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.op_traits import SOURCES, is_list_op
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -30,13 +31,15 @@ class UnrecordedLinks:
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether a tensor may have become an input of another one without a record.
 
-        That is through a queue, out of a pipeline, a loop, a list or an Optional (as Keras' `fit`
-        returns metrics), or into a function by a call that TensorFlow's writer does not record.
+        That is through a queue or a table, out of a pipeline, a loop, a list or an Optional (as
+        Keras' `fit` returns metrics), or into a function by a call that TensorFlow's writer does
+        not record.
         """
         op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
-        if (op_type_of(self._run, other) or "").startswith("QueueDequeue"):
+        taken_by = op_type_of(self._run, other)
+        if takes(taken_by):
             uses = self._dataflow.consumers(event)
-            return any((use.op_type or "").startswith("QueueEnqueue") for use in uses)
+            return any(may_put(use.op_type, taken_by) for use in uses)
         if op is None:
             return False
         calls = self._dataflow.calls

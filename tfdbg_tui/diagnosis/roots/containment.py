@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 _STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 
 _TRIED = 16  # later computations of a gradient that are looked at
-_SPREAD = 500  # places: so many bad ones were not contained
+
+SPREAD = 500
+"""So many places that are bad were not contained."""
 
 
 class Containment:
@@ -85,7 +87,7 @@ class Containment:
             sites: All places that are bad because of it, its own included.
             given: Whether an input of the root left no record, so that it may be from outside.
         """
-        if len(sites) > _SPREAD:
+        if len(sites) > SPREAD:
             return False
         made = self._infinity(root, sites, given=given)
         if made.grows_in_loop:

@@ -21,7 +21,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     is_list_op,
     value_inputs,
 )
-from tfdbg_tui.diagnosis.roots.containment import Containment
+from tfdbg_tui.diagnosis.roots.containment import SPREAD, Containment
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import bad_kinds, total
 
@@ -130,6 +130,7 @@ class Merging:
         self._same = SameBug(run, dataflow, summaries, finite)
         self._roots: dict[Node, Root] = {}
         self._groups: dict[Node, Root] = {}
+        self._guessed: dict[Node, list[Root]] = {}
 
     def merge(self, groups: list[Root]) -> list[Root]:
         """Count consequences with the alerts that led to them, and join what is one bug."""
@@ -137,33 +138,9 @@ class Merging:
         self._groups = {group.node: group for group in groups}
         self._containment.note_arguments(node.site for group in groups for node in group.members)
         for group in groups:
-            spread = next((root for root in kept if not root.contained), None)
-            if group.node.open and spread is not None and not self._is_of_other(group, kept):
-                _blame(group, spread)
-                continue
-            group.contained = self._contained(group)
-            source = None if group.contained else self._source_of(group, kept)
-            if source is not None:
-                _blame(group, source)
-                source.contained = False
-                continue
-            gradient = self._gradient_before(group, kept)
-            if gradient is not None:
-                group.first_tensors += kept[gradient].first_tensors
-                _blame(kept[gradient], group)
-                self._keep(group, gradient, kept)
-                continue
-            same = self._same_bug(group, kept)
-            if same is not None:
-                kept[same].first_tensors += group.first_tensors
-                self._note(group, same)
-                _blame(group, kept[same])
-                continue
-            before = None if group.contained or spread is None else self._ancestor(group)
-            if before is not None:
-                _blame(group, before)
-            else:
-                self._keep(group, len(kept), kept)
+            self._place(group, kept)
+        for group in self._wrongly_guessed(kept):
+            self._place(group, kept)
         numbered = kept
         kept = self._with_late_sources(kept)
         for root in kept:
@@ -186,6 +163,65 @@ class Merging:
         for root in harmful if len(harmful) > 1 else ():
             root.unsure |= self._goes_nowhere(root)
         return [*(root for root in kept if root not in hidden), *shown]
+
+    def _place(self, group: Root, kept: list[Root]) -> None:
+        """Count a group with the root that it is a consequence of, or make it one."""
+        spread = next((root for root in kept if not root.contained), None)
+        if group.node.open and spread is not None and not self._is_of_other(group, kept):
+            _blame(group, spread)
+            self._guessed.setdefault(spread.node, []).append(group)
+            return
+        group.contained = self._contained(group)
+        source = None if group.contained else self._source_of(group, kept)
+        if source is not None:
+            _blame(group, source)
+            source.contained = False
+            return
+        gradient = self._gradient_before(group, kept)
+        if gradient is not None:
+            group.first_tensors += kept[gradient].first_tensors
+            _blame(kept[gradient], group)
+            self._keep(group, gradient, kept)
+            return
+        same = self._same_bug(group, kept)
+        if same is not None:
+            kept[same].first_tensors += group.first_tensors
+            self._note(group, same)
+            _blame(group, kept[same])
+            return
+        before = None if group.contained or spread is None else self._ancestor(group)
+        if before is not None:
+            _blame(group, before)
+        else:
+            self._keep(group, len(kept), kept)
+
+    def _wrongly_guessed(self, kept: list[Root]) -> list[Root]:
+        """Take the groups out of roots that were counted there for want of a better one.
+
+        A value that went into a list does no harm where all that comes out of the list does none;
+        what else is bad is not because of it then.
+        """
+        wrong: list[Root] = []
+        for root in kept:
+            if root.contained or len(root.members) > SPREAD or not self._reads_list(root):
+                continue
+            guessed = self._guessed.get(root.node, [])
+            members, others = root.members, []
+            added = {node for group in guessed for node in group.members}
+            root.members = [node for node in members if node not in added]
+            for group in guessed:
+                if self._source_of(group, [root]) is None:
+                    others.append(group)
+                else:
+                    root.members += group.members
+            if others and self._contained(root):
+                root.contained = True
+                wrong += others
+            else:
+                root.members = members
+        for group in wrong:
+            group.node.parent, group.node.inferred = None, False
+        return wrong
 
     def _keep(self, group: Root, number: int, kept: list[Root]) -> None:
         """Make a group the root with a number: a new one, or one that is a consequence of it."""

@@ -202,7 +202,9 @@ RULES = (
     Rule(
         id="bad-table-value",
         title="NaN or ∞ out of a lookup table",
-        op_types=ops("LookupTableFindV2", "LookupTableFind"),
+        op_types=ops(
+            "LookupTableFindV2", "LookupTableFind", "LookupTableExportV2", "LookupTableExport",
+        ),
         test=comes_in("a lookup table gave them"),
         why="The key is missing and the table's default value is not finite, or the entry is not.",
         fix="Check the keys, or give the table a finite default_value.",
@@ -210,13 +212,16 @@ RULES = (
     ),
     Rule(
         id="bad-queue-value",
-        title="NaN or ∞ out of a queue",
+        title="NaN or ∞ out of a queue or another container",
         op_types=ops(
-            "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "Unstage", "MapUnstage",
+            "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2", "Unstage", "StagePeek",
+            "MapUnstage", "MapPeek", "OrderedMapUnstage", "OrderedMapPeek", "BarrierTakeMany",
+            "AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient",
+            "SparseAccumulatorTakeGradient", "TensorMapLookup",
         ),
-        test=comes_in("a queue passes on what was put into it"),
-        why="What was put into the queue was not finite.",
-        fix="Check what is enqueued.",
+        test=comes_in("it passes on what was put into it"),
+        why="What was put into it was not finite.",
+        fix="Check what is put into it.",
         example=example("QueueDequeueV2", out=[NAN, 2]),
     ),
     Rule(
