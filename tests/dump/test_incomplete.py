@@ -416,6 +416,65 @@ def test_what_is_left_out_on_purpose_is_not_clean(
     assert "running" in {gap.kind for gap in still_running.gaps}
 
 
+def invert(matrix: Any) -> Any:
+    return tf.linalg.inv(matrix)
+
+
+def raise_in_python(matrix: Any) -> Any:
+    return tf.numpy_function(lambda: 1 // 0, [], tf.int64)
+
+
+def in_a_branch(matrix: Any) -> Any:
+    return tf.cond(matrix[0, 0] > 1.0, lambda: matrix, lambda: tf.linalg.inv(matrix))
+
+
+def index(matrix: Any) -> Any:
+    return tf.gather(matrix, tf.cast(matrix[0, 0], tf.int32) + 7)
+
+
+@pytest.mark.parametrize(
+    ("fail", "verdict"),
+    [(invert, "bad"), (raise_in_python, "bad"), (in_a_branch, "bad"), (index, "incomplete")],
+    ids=lambda case: getattr(case, "__name__", ""),
+)
+def test_a_call_that_fails_is_not_clean_where_the_program_goes_on(
+    tmp_path: Path, fail: Callable[[Any], Any], verdict: str
+) -> None:
+    @tf.function
+    def step(x: Any) -> Any:
+        y = tf.math.log(x)
+        with tf.control_dependencies([y]):
+            return y, fail(tf.zeros([2, 2]) * x[0])
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with pytest.raises(tf.errors.OpError):
+        step(tf.constant([1.0, 0.0]))
+    dump.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert report.verdict == verdict, report.gaps
+    told = [gap for gap in report.gaps if "what step computed before it failed" in gap.text]
+    assert bool(told) is (verdict == "incomplete")
+
+
+def test_a_call_that_fails_as_the_program_wants_is_clean(tmp_path: Path) -> None:
+    @tf.function
+    def inverse(matrix: Any) -> Any:
+        return tf.linalg.inv(matrix + tf.eye(2))
+
+    @tf.function
+    def check(x: Any) -> Any:
+        tf.debugging.assert_positive(x)
+        return x * 2.0
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    for call, given in ((inverse, -tf.eye(2)), (check, tf.constant([-1.0]))):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call(given)
+    dump.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert report.verdict == "clean", report.gaps
+
+
 def test_a_compiled_function_in_a_dataset_is_named(tmp_path: Path) -> None:
     """XLA's values leave by a variable, which a dataset's function does not get."""
     log = tf.function(tf.math.log, jit_compile=True)

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message, reason_of
 from tfdbg_tui.dump.interrupts import is_interrupt
-from tfdbg_tui.dump.observe import callbacks, row_queue
+from tfdbg_tui.dump.observe import callbacks, failed_runs, row_queue
 from tfdbg_tui.dump.observe.calls import Moment
 from tfdbg_tui.dump.observe.eager import ELEMENT_OPS, BadTensor, EagerExecutions
 from tfdbg_tui.dump.observe.function_copies import CANNOT_TAKE_VALUES, FunctionCopies
@@ -488,10 +488,20 @@ class DumpWriter:
         """See `Listener`: record an execution that raised."""
         if call is None:
             return
+        if call.copy is not None and isinstance(error, tf.errors.OpError):
+            self._tell_unrecorded(call, error)
         self._rows_end(call, needed_now=self._watches_bad, failed=True)
         self._graph_executions.take_bad_message(call)
         if not self._recorder.broken:
             self._eager.end_call(call, inputs, None, error)
+
+    def _tell_unrecorded(self, call: Call, error: tf.errors.OpError) -> None:
+        """Say in the dump that what a function had computed when an op raised is not on record."""
+        failed = failed_runs.failed_op(error.message)
+        is_recorded = failed and self._graphs.is_recorded_before(call.graphs, failed)
+        if not (is_recorded or failed_runs.is_expected(error)):
+            what = f"what {plain_name(call.name)} computed before it failed"
+            self.skip(what, failed_runs.why_lost(error))
 
     def _rows_end(
         self,

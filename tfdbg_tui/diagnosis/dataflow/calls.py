@@ -247,9 +247,9 @@ class Calls:
         Such an argument is named after the tensor: ``gradients/Log_grad/Reciprocal/probs``.
         """
         forward_id = self.forward_graph(graph_id)
-        if forward_id is None:
+        forward = self._run.graphs.get(forward_id or "")
+        if forward_id is None or forward is None:
             return None
-        forward = self._run.graphs[forward_id]
         parts = placeholder.split("/")
         if len(parts) > 1 and _CALL_NAME.search(parts[-1]) and _CALL_NAME.match(parts[-2][:-5]):
             return None  # one of the values that a nested forward function kept: which is not told

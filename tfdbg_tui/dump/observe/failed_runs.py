@@ -1,4 +1,4 @@
-"""What the run of a session had computed when an op raised, and can be computed again."""
+"""Which op has raised, and what the run of a session had computed then, to be computed again."""
 
 from __future__ import annotations
 
@@ -38,6 +38,12 @@ _NAMED_OPS = re.compile(r"\[\[(?:\{\{node )?([^{}\[\]]+)")
 What a loop or a branch calls has the name of that before its own.
 """
 
+_FAILED_OP = re.compile(r"\[\[(?:\{\{function_node [^{}]*\}\})?\{\{node ([^{}]+)\}\}\]\]")
+"""The op that TensorFlow's message names, with the function that it is of where another calls it.
+
+Its name begins with that of what calls the function.
+"""
+
 _NAMED_FEED = re.compile(r"\{\{node _arg_(.+)_\d+_(\d+)\}\}")
 """The op of a fed tensor, in the name of the op that takes its value, and its number among all."""
 
@@ -45,6 +51,17 @@ _NAMED_FEED = re.compile(r"\{\{node _arg_(.+)_\d+_(\d+)\}\}")
 def is_expected(error: BaseException) -> bool:
     """Return whether an error is no failure of what a run computes."""
     return isinstance(error, _EXPECTED_ERRORS)
+
+
+def why_lost(error: BaseException) -> str:
+    """Return why what was computed before an error is not on record."""
+    return f"{type(error).__name__} stopped the ops that record, too"
+
+
+def failed_op(message: str) -> str | None:
+    """Return the name of the op of a function that has raised; None where it is not told."""
+    found = _FAILED_OP.search(message)
+    return found[1] if found is not None else None
 
 
 def computed_before(

@@ -18,12 +18,25 @@ from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.stacks import CodeLocations
     from tfdbg_tui.dump.tensorflow.locations import Location
 
-_RAISING_OPS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
-"""Op types whose purpose is to stop the program."""
+_RAISING_OPS = frozenset(
+    (
+        *("Assert", "CheckNumerics", "CheckNumericsV2", "EnsureShape"),
+        *("EagerPyFunc", "PyFunc", "PyFuncStateless"),
+        *("BandedTriangularSolve", "Cholesky", "Eig", "Lu", "MatrixInverse", "MatrixSolve"),
+        *("MatrixSolveLs", "MatrixSquareRoot", "MatrixTriangularSolve", "SelfAdjointEigV2"),
+        *("TridiagonalSolve",),
+    )
+)
+"""Op types that stop a call for what they are given: by purpose, for their Python, for a matrix.
+
+Others do for an index, or a shape, which few programs get wrong; to wait before each takes time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +46,7 @@ class RecordedOp:
     Attributes:
         op: The op.
         tensor_ids: The numbers of its outputs.
-        may_raise: Whether it, or what it calls, is there to stop the program.
+        may_raise: Whether it, or what it calls, is likely to stop a call.
         calls: The graphs that it calls.
         in_scope: Whether what it computes is recorded.
     """
@@ -54,7 +67,7 @@ class _GraphState:
         graph_id: Its id.
         first_ids: The number of the first output of each of its ops; 0 for one not on record.
         num_outputs: How many outputs each had: a loop may get more.
-        raising: The names of its ops that may stop the program.
+        raising: The names of its ops that may stop a call, and of those that call such.
         outside: The names of its ops of which nothing is recorded.
         calls: The ids of the graphs that its ops call, by the names of these.
         called: The same of all together.
@@ -267,6 +280,17 @@ class GraphDefinitions:
                 if graph_id is not None:
                     called.append(graph_id)
         return called
+
+    def is_recorded_before(self, graph_ids: Iterable[str], op_name: str) -> bool:
+        """Return whether what was computed before an op raised is on record, as it waits for that.
+
+        Args:
+            graph_ids: The graphs that may hold the op.
+            op_name: Its name, perhaps after that of what calls its graph.
+        """
+        states = filter(None, map(self._states.get, graph_ids))
+        waiting = (state.raising.difference(state.calls) for state in states)
+        return any(f"/{op_name}".endswith(f"/{name}") for names in waiting for name in names)
 
     def record_function(self, name: str, graph: Any, attrs: Any) -> None:
         """Record that a graph becomes a runtime function, with its inputs, outputs, captures.

@@ -273,8 +273,7 @@ class SessionPlans:
         """
         if not (failed_runs.is_expected(error) or _cannot_be_fetched(run, error)):
             what = f"what {run.plan.name} computed before it failed"
-            reason = f"{type(error).__name__} stopped the ops that record, too"
-            self.skip_once(graph, what, reason)
+            self.skip_once(graph, what, failed_runs.why_lost(error))
 
     def skip_once(self, graph: Any, what: str, reason: str) -> None:
         """Say in the dump, once a graph, that something in it is not on record.
