@@ -120,8 +120,9 @@ class Program:
         *arguments: str,
         captured: tuple[int, ...] = (),
         outputs: tuple[str, ...] = (),
+        forward: str = "",
     ) -> None:
-        """Records a graph as a function, as our own writer does.
+        """Records a graph as a function, as our own writer does: perhaps the gradient of another.
 
         The last arguments are eager tensors that it has captured.
         """
@@ -131,6 +132,7 @@ class Program:
             [f"{name}:0" for name in arguments],
             [f"{name}:0" for name in outputs],
             captured_tensor_ids=list(captured),
+            forward_graph_id=forward,
         )
         self._add("graphs", graph_signature=record.encode())
 

@@ -21,6 +21,7 @@ _BAD = floats(float("nan"), 1)
     [
         *("Enter", "RefEnter", "Exit", "NextIteration", "Merge", "Switch", "StackPopV2"),
         *("TensorArrayGradV3", "TensorArrayWriteV3", "TensorArrayReadV3", "IsFinite"),
+        *("LookupTableFindV2", "LookupTableInsertV2", "Stage", "Unstage", "TensorMapLookup"),
         *("ReadVariableOp", "QueueDequeueV2", "QueueEnqueueV2", "Identity", "AssignVariableOp"),
     ],
 )
@@ -47,3 +48,14 @@ def test_the_body_of_a_loop_whose_result_is_a_copy_of_itself(tmp_path: Path) -> 
     for _ in range(2):
         program.trace("body", "argument", _BAD)
     assert len(diagnose(program.open()).roots) <= 1  # It ends.
+
+
+def test_the_gradient_of_a_function_that_is_not_on_record(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.graph("gradient", "__inference___backward_loss_1_2")
+    program.op("gradient", "Placeholder", "gradients/Log_grad/Reciprocal/probs")
+    program.function("gradient", "gradient", "gradients/Log_grad/Reciprocal/probs", forward="lost")
+    program.op("gradient", "Reciprocal", "reciprocal", "gradients/Log_grad/Reciprocal/probs:0")
+    program.trace("gradient", "gradients/Log_grad/Reciprocal/probs", _BAD)
+    program.trace("gradient", "reciprocal", _BAD)
+    assert diagnose(program.open()).verdict == "bad"

@@ -225,7 +225,7 @@ class Calls:
         """Return the graph whose gradient a graph computes, or None."""
         graph = self._run.graphs[graph_id]
         for signature in graph.signatures:
-            if signature.forward_graph_id:
+            if signature.forward_graph_id in self._run.graphs:
                 return signature.forward_graph_id
         match = _BACKWARD.match(graph.name)
         if match is None:
@@ -247,9 +247,9 @@ class Calls:
         Such an argument is named after the tensor: ``gradients/Log_grad/Reciprocal/probs``.
         """
         forward_id = self.forward_graph(graph_id)
-        forward = self._run.graphs.get(forward_id or "")
-        if forward_id is None or forward is None:
+        if forward_id is None:
             return None
+        forward = self._run.graphs[forward_id]
         parts = placeholder.split("/")
         if len(parts) > 1 and _CALL_NAME.search(parts[-1]) and _CALL_NAME.match(parts[-2][:-5]):
             return None  # one of the values that a nested forward function kept: which is not told

@@ -241,10 +241,8 @@ class Resolver:
     def _is_in(self, event: TensorEvent | None, graph_ids: Sequence[str]) -> bool:
         """Whether a tensor was made in some graphs, or in one that was traced inside of them."""
         graph_id = graph_id_of(self._run, event) if event is not None else None
-        while graph_id is not None and graph_id not in graph_ids:
-            graph = self._run.graphs.get(graph_id)
-            graph_id = graph.outer_id if graph is not None else None
-        return graph_id is not None
+        around = self._run.graph_path(graph_id) if graph_id is not None else ()
+        return any(graph.graph_id in graph_ids for graph in around)
 
     def _difference(self, producer: Producer, row: int) -> tuple[bool, int]:
         """Return how much speaks against a tensor being the same as that of a row."""
