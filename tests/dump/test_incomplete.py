@@ -475,16 +475,23 @@ def test_a_call_that_fails_as_the_program_wants_is_clean(tmp_path: Path) -> None
     assert report.verdict == "clean", report.gaps
 
 
-def test_a_compiled_function_in_a_dataset_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [1.0, 0.0])
+def test_a_compiled_function_in_a_dataset_is_named(tmp_path: Path, times: float) -> None:
     """XLA's values leave by a variable, which a dataset's function does not get."""
     log = tf.function(tf.math.log, jit_compile=True)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    (found,) = tf.data.Dataset.from_tensors(tf.zeros([2])).map(lambda x: log(x) * 0.0 != 1.0)
+
+    def compare(x: Any) -> Any:
+        made = log(x)
+        return (made if times else made * times) != 1.0
+
+    (found,) = tf.data.Dataset.from_tensors(tf.zeros([2])).map(compare)
     dump.disable_dump_debug_info()
     assert found.numpy().all()
     report = diagnose(open_run(tmp_path))
-    assert report.verdict == "incomplete"
-    assert "XLA compiles it" in gap_text(report)
+    assert "the function log, because XLA compiles it" in gap_text(report)
+    assert report.verdict == ("incomplete" if times else "bad")
+    assert [(r.op_type, r.certainty) for r in report.roots] == [("Mul", "likely")] * (not times)
 
 
 def on_a_single_thread(how: str) -> Any:

@@ -100,6 +100,9 @@ FLOAT_OPS = having(Trait.FLOAT)
 GROWS = having(Trait.GROWS)
 LIMITS = having(Trait.LIMIT)
 MOVES = having(Trait.MOVES)
+PYTHON_FUNCTIONS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
+"""Ops that call Python, which may run ops as it does outside of graphs."""
+
 SCALES = having(Trait.SCALES)
 SELECTS_ELEMENTS = frozenset({"Select", "SelectV2"})
 SHOWS = having(Trait.SHOWS)

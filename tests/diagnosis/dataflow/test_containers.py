@@ -1,4 +1,4 @@
-"""What comes out of queues, tables and other containers is what was put into them."""
+"""What comes out of containers, texts and Python functions is what was put into them."""
 
 from __future__ import annotations
 
@@ -76,6 +76,31 @@ def map_of_tensors() -> None:
     double(tf.constant(0.0))
 
 
+def through_text() -> None:
+    @tf.function
+    def double(x: Any) -> Any:
+        return tf.io.parse_tensor(tf.io.serialize_tensor(tf.math.exp(x)), tf.float32) * 2.0
+
+    double(tf.constant([1.0, 1000.0]))
+    text = tf.strings.as_string(tf.math.log(tf.constant([0.0, 1.0])))
+    tf.strings.to_number(text)
+
+
+def through_python() -> None:
+    @tf.function
+    def inner(x: Any) -> Any:
+        return x * 2.0
+
+    def in_python(x: Any) -> Any:
+        return tf.reduce_mean(inner(x))
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        return tf.py_function(in_python, [tf.math.log1p(x)], tf.float32) + 1.0
+
+    outer(tf.constant([-2.0, 1.0]))
+
+
 def in_sessions() -> None:
     v1 = tf.compat.v1
     with tf.Graph().as_default():
@@ -98,6 +123,8 @@ def in_sessions() -> None:
         (put_before_the_next, ["Log", "Sqrt"]),
         (queue_of_two, ["Rsqrt"]),
         (map_of_tensors, ["Log"]),
+        (through_text, ["Exp", "Log"]),
+        (through_python, ["Log1p"]),
         (in_sessions, ["Log", "Sqrt"]),
     ],
     ids=lambda case: getattr(case, "__name__", ""),

@@ -1,4 +1,4 @@
-"""What comes out of a queue, a table or another container: something that was put into it.
+"""What comes out of a queue, a table, a text or another container: something that was put into it.
 
 Runs that put in and take out may go on at the same time, and each is on record when it has ended
 or enough of it has run: what was put in may come after what was taken out.
@@ -55,6 +55,8 @@ _CONTAINERS = (
     _kind(r"SparseAccumulatorTakeGradient", r"SparseAccumulatorApplyGradient", 1, 3),
     _kind(r"BarrierTakeMany", r"BarrierInsertMany", 2, 2),
     _kind(r"Unstage|StagePeek", r"Stage", 0, 0),
+    _kind(r"ParseTensor", r"SerializeTensor", 0, 0),
+    _kind(r"StringToNumber", r"AsString", 0, 0),
     _kind(r"(Ordered)?Map(Unstage(NoKey)?|Peek)", r"(Ordered)?MapStage", 0, 2),
 )
 

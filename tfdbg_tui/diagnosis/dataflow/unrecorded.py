@@ -1,4 +1,4 @@
-"""Links that leave no record: containers, pipelines, loops, lists, calls."""
+"""Links that leave no record: containers, Python, pipelines, loops, lists, calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
 from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
-from tfdbg_tui.diagnosis.op_traits import SOURCES, is_list_op
+from tfdbg_tui.diagnosis.op_traits import PYTHON_FUNCTIONS, SOURCES, is_list_op
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
@@ -31,15 +31,17 @@ class UnrecordedLinks:
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether a tensor may have become an input of another one without a record.
 
-        That is through a queue or a table, out of a pipeline, a loop, a list or an Optional (as
-        Keras' `fit` returns metrics), or into a function by a call that TensorFlow's writer does
-        not record.
+        That is through a queue, a table or Python, out of a pipeline, a loop, a list or an Optional
+        (as Keras' `fit` returns metrics), or into a function by a call that TensorFlow's writer
+        does not record.
         """
         op, there = graph_op_of(self._run, event), graph_op_of(self._run, other)
         taken_by = op_type_of(self._run, other)
         if takes(taken_by):
             uses = self._dataflow.consumers(event)
             return any(may_put(use.op_type, taken_by) for use in uses)
+        if self.is_from_python(other) and self._goes_to_python(event):
+            return True
         if op is None:
             return False
         calls = self._dataflow.calls
@@ -59,6 +61,20 @@ class UnrecordedLinks:
         if op is None or op.op_type != "Placeholder":
             return False
         return self._run.graphs[op.graph_id].name.startswith(_TAKE_ELEMENTS)
+
+    def is_from_python(self, event: TensorEvent) -> bool:
+        """Whether a tensor is what Python gave to a function, or what an eager op made of that."""
+        op = graph_op_of(self._run, event)
+        if op is None:
+            return True
+        return op.op_type == "Placeholder" and self._dataflow.calls.call_site(op.graph_id) is None
+
+    def _goes_to_python(self, event: TensorEvent) -> bool:
+        """Whether Python functions take a tensor of a graph: they run before their call has ended.
+
+        So what they compute is on record before it.
+        """
+        return any(use.op_type in PYTHON_FUNCTIONS for use in self._dataflow.consumers(event))
 
     def is_inside(self, event: TensorEvent, execution: TensorEvent) -> bool:
         """Whether a tensor was made inside of a function whose execution has bad outputs.

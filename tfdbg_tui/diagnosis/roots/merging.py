@@ -241,7 +241,7 @@ class Merging:
         """Count what did no harm with its root, where only now that has turned out to do harm.
 
         What a pipeline's function takes may be on record before what another one made, as they run
-        at the same time.
+        at the same time; so may what a Python function of a graph computes.
         """
         spread = [root for root in kept if not root.contained]
         left = kept.copy()
@@ -249,13 +249,17 @@ class Merging:
             source = None
             if root.contained and root.node.open:
                 source = self._source_of(root, spread)
-            elif not root.contained and self._unrecorded.is_element(root.event):
+            elif not root.contained and self._may_be_before_its_source(root):
                 source = self._source_of(root, [other for other in left if other is not root])
             if source is not None:
                 _blame(root, source)
                 source.contained &= root.contained
                 left = [other for other in left if other is not root]
         return left
+
+    def _may_be_before_its_source(self, root: Root) -> bool:
+        is_from_python = root.node.open and self._unrecorded.is_from_python(root.event)
+        return is_from_python or self._unrecorded.is_element(root.event)
 
     def _reads_list(self, root: Root) -> bool:
         return any(is_list_op(op_type_of(self._run, node.site.first)) for node in root.members)

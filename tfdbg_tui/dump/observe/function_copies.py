@@ -400,7 +400,8 @@ class FunctionCopies:
             passed = {
                 n: tensor for copy in filter(None, copies) for n, tensor in copy.captures.items()
             }
-            if passed and not hands_on_inputs(node):
+            takes_values = any(tensor is not None for tensor in passed.values())
+            if passed and (not hands_on_inputs(node) or (usage.stateless and takes_values)):
                 for function in called:
                     self._leave_out(function.name, CANNOT_TAKE_VALUES)
                 continue
