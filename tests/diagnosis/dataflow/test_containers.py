@@ -55,8 +55,12 @@ def queue_of_two() -> None:
     queue = tf.queue.FIFOQueue(2, [tf.float32, tf.float32], [[], []])
 
     @tf.function
+    def root(x: Any) -> Any:
+        return tf.math.rsqrt(x)
+
+    @tf.function
     def put(x: Any) -> None:
-        queue.enqueue((x * 2.0, tf.math.rsqrt(x)))
+        queue.enqueue((x * 2.0, root(x)))
 
     put(tf.constant(0.0))
     tf.function(lambda: queue.dequeue()[1] + 1.0)()

@@ -11,18 +11,22 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer, copied_input
+from tfdbg_tui.diagnosis.dataflow.links import Producer, copied_input
 from tfdbg_tui.diagnosis.events import graph_op_of, is_bad, op_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run, TensorRef
 
 _LOOK_AROUND = 50
 """So many computations of what is put into a container are looked through, before and after."""
+
+_FOLLOWED = 100
+"""So many copies, and outputs of functions, are followed to what is recorded."""
 
 
 class _Container(NamedTuple):
@@ -94,11 +98,13 @@ class Containers:
 
     Args:
         run: The run.
+        calls: Which graph calls which.
         timeline: Which record is of which computation.
     """
 
-    def __init__(self, run: Run, timeline: Timeline) -> None:
+    def __init__(self, run: Run, calls: Calls, timeline: Timeline) -> None:
         self._run = run
+        self._calls = calls
         self._timeline = timeline
 
     def put(self, event: TensorEvent) -> Producer:
@@ -141,7 +147,7 @@ class Containers:
             if not kind.puts.fullmatch(op.op_type) or not op.inputs:
                 continue
             if taker is None or op.input(0) == taker.input(0):
-                yield graph_id, self._recorded(graph_id, op.inputs[min(place, len(op.inputs) - 1)])
+                yield from self._recorded(graph_id, op.inputs[min(place, len(op.inputs) - 1)])
 
     def _last_bad(self, event: TensorEvent, refs: list[tuple[str, TensorRef]]) -> _Put | None:
         """Return the last computation of one of some tensors before an event that is bad."""
@@ -194,12 +200,18 @@ class Containers:
                 return _Put((index, -1), made)
         return None
 
-    def _recorded(self, graph_id: str, ref: TensorRef) -> TensorRef:
-        """Return a tensor, or what it is a copy of where it is not recorded itself."""
-        for _ in range(MAX_DEPTH):
+    def _recorded(self, graph_id: str, ref: TensorRef) -> Iterator[tuple[str, TensorRef]]:
+        """Yield a tensor, or what it is a copy or an output of where it is not recorded itself."""
+        waiting, seen = [(graph_id, ref)], {(graph_id, ref)}
+        while waiting and len(seen) < _FOLLOWED:
+            graph_id, ref = waiting.pop()
             op = self._run.op(graph_id, ref.op_name)
-            source = copied_input(op, ref.slot) if op is not None else None
-            if source is None or self._timeline.is_traced(graph_id, ref):
-                break
-            ref = source
-        return ref
+            if op is None or self._timeline.is_traced(graph_id, ref):
+                yield graph_id, ref
+                continue
+            source = copied_input(op, ref.slot)
+            behind = [(graph_id, source)] if source is not None else []
+            for called in self._calls.called_graphs(op):
+                behind += [(called, out) for out in self._calls.outputs(called)[ref.slot :][:1]]
+            waiting += [tensor for tensor in behind if tensor not in seen]
+            seen.update(behind)

@@ -51,7 +51,7 @@ class Resolver:
         self._variables = variables
         self.assigned = Assigned(run, timeline, variables, self.resolve)
         self._v1_loops = V1Loops(run, timeline, self.resolve)
-        self.containers = Containers(run, timeline)
+        self.containers = Containers(run, calls, timeline)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the inputs of the op that made a tensor, in order."""
