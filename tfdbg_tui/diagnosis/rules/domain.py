@@ -54,12 +54,18 @@ def _mean_of_squares_less_square(case: Case) -> bool:
     return means and difference[1].op_type in ("Square", "Mul", "Pow")
 
 
+_NO_PROBABILITIES = ops(
+    "Mul", "MatMul", "AddV2", "RealDiv", "Select", "SelectV2", "Pad", "PadV2", "ScatterNd", "Relu",
+)
+"""Ops whose result is no probability where an input is one, or is 0 for another reason."""
+
+
 def _is_probability(case: Case) -> bool:
     """Condition: the argument is a probability, or what it lacks to 1, as far as can be told."""
     given = case.inputs[0]
     if given.op_type == "Sub":  # the difference of two probabilities is 0 where they are equal
         return {source.op_type for source in given.made_from} != {"Sigmoid"}
-    return given.op_type not in ("Mul", "MatMul", "AddV2", "RealDiv")
+    return given.op_type not in _NO_PROBABILITIES
 
 
 RULES = (
