@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import threading
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from tensorflow.python.framework import ops  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.errors import BadTensorError  # noqa: E402
 from tfdbg_tui.dump.observe import graphs  # noqa: E402
-from tfdbg_tui.dump.tensorflow import locations, own_frames  # noqa: E402
+from tfdbg_tui.dump.tensorflow import autograph, locations, own_frames  # noqa: E402
 from tfdbg_tui.wire import events, filesets, tfrecord  # noqa: E402
 
 Frame = tuple[str, int, str]
@@ -170,3 +171,19 @@ def test_packages_of_another_environment_are_libraries(
     kept = {Path(path).name for host, path in run.source_paths if run.source(host, path).lines}
     assert Path(__file__).name in kept
     assert "takes_logs.py" not in kept
+
+
+def test_what_autograph_has_made_is_of_the_users_file() -> None:
+    files: list[str] = []
+
+    @tf.function
+    def step(x: Any) -> Any:
+        if tf.reduce_sum(x) > 0.0:
+            files.extend(frame.filename for frame in inspect.stack(0))
+            x = x * 2.0
+        return x
+
+    step(tf.constant(1.0))
+    generated = next(path for path in files if "__autograph_generated_file" in path)
+    assert autograph.users_file(generated) == __file__
+    assert autograph.users_file(__file__) == __file__

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.record.layers import LayerNumbers
 from tfdbg_tui.dump.tensorflow import (
+    autograph,
     keras_nodes,
     layers,
     locations,
@@ -246,10 +247,11 @@ def _library_calls(
     callers = [(caller.f_code, line) for caller, line in traceback.walk_stack(frame)]
     found, begin, end = [], 0, len(frames)
     for depth in calls:
-        if not all(locations.is_installed(code.co_filename) for code, _ in callers[begin:depth]):
+        files = (autograph.users_file(code.co_filename) for code, _ in callers[begin:depth])
+        if not all(map(locations.is_installed, files)):
             break
         code, line = callers[depth]
-        place = code.co_filename, line, code.co_name
+        place = autograph.users_frame((code.co_filename, line, code.co_name))
         at = next((at for at in range(end - 1, -1, -1) if frames[at] == place), None)
         if at is None:
             break

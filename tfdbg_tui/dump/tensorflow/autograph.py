@@ -32,6 +32,12 @@ def users_frame(frame: Frame) -> Frame:
     return _origins(path).get(line, frame) if _GENERATED in path else frame
 
 
+def users_file(path: str) -> str:
+    """Return the file that AutoGraph made this one of; any other as it is."""
+    made_of = _origins(path) if _GENERATED in path else {}
+    return next((origin for origin, _, _ in made_of.values()), path)
+
+
 @lru_cache(maxsize=256)
 def _origins(path: str) -> Mapping[int, Frame]:
     """Return what each line of a generated file was made of."""
