@@ -55,7 +55,16 @@ def _mean_of_squares_less_square(case: Case) -> bool:
 
 
 _NO_PROBABILITIES = ops(
-    "Mul", "MatMul", "AddV2", "RealDiv", "Select", "SelectV2", "Pad", "PadV2", "ScatterNd", "Relu",
+    "Mul",
+    "MatMul",
+    "AddV2",
+    "RealDiv",
+    "Select",
+    "SelectV2",
+    "Pad",
+    "PadV2",
+    "ScatterNd",
+    "Relu",
 )
 """Ops whose result is no probability where an input is one, or is 0 for another reason."""
 
