@@ -429,12 +429,22 @@ def in_a_branch(matrix: Any) -> Any:
 
 
 def index(matrix: Any) -> Any:
+    return tf.gather(matrix, tf.shape(matrix)[0] + 7)
+
+
+def index_of_floats(matrix: Any) -> Any:
     return tf.gather(matrix, tf.cast(matrix[0, 0], tf.int32) + 7)
 
 
 @pytest.mark.parametrize(
     ("fail", "verdict"),
-    [(invert, "bad"), (raise_in_python, "bad"), (in_a_branch, "bad"), (index, "incomplete")],
+    [
+        (invert, "bad"),
+        (raise_in_python, "bad"),
+        (in_a_branch, "bad"),
+        (index_of_floats, "bad"),
+        (index, "incomplete"),
+    ],
     ids=lambda case: getattr(case, "__name__", ""),
 )
 def test_a_call_that_fails_is_not_clean_where_the_program_goes_on(

@@ -33,10 +33,19 @@ _RAISING_OPS = frozenset(
         *("TridiagonalSolve",),
     )
 )
-"""Op types that stop a call for what they are given: by purpose, for their Python, for a matrix.
+"""Op types that stop a call for what they are given: by purpose, for their Python, for a matrix."""
 
-Others do for an index, or a shape, which few programs get wrong; to wait before each takes time.
-"""
+_INDEXING_OPS = frozenset(
+    (
+        *("GatherNd", "GatherV2", "ResourceGather", "ResourceGatherNd", "ScatterNd", "Slice"),
+        *("SparseToDense", "TensorScatterAdd", "TensorScatterUpdate"),
+    )
+)
+"""Op types that stop a call for an index.  Where it is made of floats it may be that of NaN; to wait
+before each of the others would take time, and few programs get them wrong."""
+
+_INDEX_DEPTH = 4  # integer ops: how far back from an index a Cast is looked for
+_INDEX_INPUTS = 8  # of each of these ops
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +229,8 @@ class GraphDefinitions:
         callees = [self._states[graph_id] for graph_id in called]
         reference = any(map(graph_ops.is_reference, outputs))
         state.lasting |= reference or (graph_ops.is_stateful(op) and not outputs)
-        if op.type in _RAISING_OPS or any(callee.raising for callee in callees):
+        may_raise = op.type in _RAISING_OPS or _takes_index_of_floats(op)
+        if may_raise or any(callee.raising for callee in callees):
             state.raising.add(op.name)
         state.has_loops |= functions.is_loop(op) or any(callee.has_loops for callee in callees)
         state.doubtful |= any(callee.doubtful for callee in callees)
@@ -340,6 +350,22 @@ class GraphDefinitions:
             if not is_eager(tensor) and hasattr(tensor, "graph"):
                 return self.graph_id(tensor.graph)
         return ""
+
+
+def _takes_index_of_floats(op: Any) -> bool:
+    """Whether an op takes elements by numbers that were floating-point."""
+    return op.type in _INDEXING_OPS and any(
+        tensor.dtype.is_integer and _was_float(tensor, _INDEX_DEPTH) for tensor in op.inputs
+    )
+
+
+def _was_float(tensor: Any, depth: int) -> bool:
+    """Whether an integer tensor is made of floating-point ones that were converted."""
+    given = [t for t in tensor.op.inputs[:_INDEX_INPUTS] if not t.dtype.is_bool]
+    if tensor.op.type == "Cast":
+        return any(t.dtype.is_floating for t in given)
+    integers = (t for t in given if t.dtype.is_integer)
+    return depth > 0 and any(_was_float(t, depth - 1) for t in integers)
 
 
 def _recorded_op(state: _GraphState, op: Any, tensor_ids: range) -> RecordedOp:
