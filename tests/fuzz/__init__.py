@@ -8,5 +8,6 @@ them (`commands`), or the app with random keys, mouse and sizes (`app`).  A find
 ``--seed N --cases 1`` repeats it.  A short run is among the tests (`test_fuzz`).
 
 `python -m tests.fuzz.programs` runs random programs instead, and checks by the values on record
-that what is told to be the sources and uses of each tensor is true.
+that what is told to be the sources and uses of each tensor is true; `python -m tests.fuzz.bugs`
+runs random programs with bugs at known lines, and checks the roots.
 """

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
 from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
-from tfdbg_tui.diagnosis.op_traits import PYTHON_FUNCTIONS, SOURCES, is_list_op
+from tfdbg_tui.diagnosis.op_traits import (
+    CONVERTS,
+    PYTHON_FUNCTIONS,
+    SOURCES,
+    is_list_op,
+    unrecorded,
+)
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
@@ -47,7 +53,7 @@ class UnrecordedLinks:
         calls = self._dataflow.calls
         if calls.in_pipeline(op.graph_id):
             is_outside = there is None or not calls.in_pipeline(there.graph_id)
-            return (is_outside or self.is_element(other)) and self._may_leave(event)
+            return (is_outside or self.is_element(other)) and self.leaves_pipeline(event)
         if op_type_of(self._run, other) == "OptionalGetValue":
             return any(
                 use.op_type == "OptionalFromValue" for use in self._dataflow.consumers(event)
@@ -130,10 +136,13 @@ class UnrecordedLinks:
             for user in users
         )
 
-    def _may_leave(self, event: TensorEvent) -> bool:
-        """Whether more becomes of a tensor than what is on record."""
+    def leaves_pipeline(self, event: TensorEvent) -> bool:
+        """Whether more becomes of a tensor of a pipeline's function than what is on record."""
+        op = graph_op_of(self._run, event)
+        if op is None or not self._dataflow.calls.in_pipeline(op.graph_id):
+            return False
         uses = self._dataflow.consumers(event)
-        return not uses or any(use.event is None for use in uses)
+        return not uses or any(use.event is None and _hands_on(use.op_type) for use in uses)
 
     def _leaves_loop(self, event: TensorEvent) -> bool:
         """Whether a tensor goes into a list, or into the next iteration of a loop or out of it."""
@@ -150,3 +159,8 @@ class UnrecordedLinks:
             return timeline.runs(self._run.executions.kinds[other.index], outermost)
         there = graph_op_of(self._run, other)
         return there is not None and calls.outermost(there.graph_id) == outermost
+
+
+def _hands_on(op_type: str | None) -> bool:
+    """Whether ops of a type without a record may hand on what they take, not an answer about it."""
+    return op_type is None or op_type in CONVERTS or unrecorded(op_type)

@@ -184,6 +184,10 @@ class Merging:
             self._keep(group, gradient, kept)
             return
         same = self._same_bug(group, kept)
+        if same is not None and self._is_source_of(group, kept[same]):
+            _blame(kept[same], group)
+            self._keep(group, same, kept)
+            return
         if same is not None:
             kept[same].first_tensors += group.first_tensors
             self._note(group, same)
@@ -256,6 +260,10 @@ class Merging:
                 source.contained &= root.contained
                 left = [other for other in left if other is not root]
         return left
+
+    def _is_source_of(self, group: Root, root: Root) -> bool:
+        """Whether a root that is on record before a group may have got its values from there."""
+        return self._may_be_before_its_source(root) and self._source_of(root, [group]) is not None
 
     def _may_be_before_its_source(self, root: Root) -> bool:
         is_from_python = root.node.open and self._unrecorded.is_from_python(root.event)
@@ -382,7 +390,12 @@ class Merging:
             self._same.add(event, number)
 
     def _same_bug(self, group: Root, kept: list[Root]) -> int | None:
-        """Return the number of the first root of the same bug, or None."""
+        """Return the number of the first root of the same bug, or None.
+
+        What leaves a pipeline may do harm later, and is then to be told apart from what does none.
+        """
+        if group.contained and any(map(self._leaves_pipeline, group.members)):
+            return None
         found = self._same.find(group.event)
         spread = (number for number in found if not kept[number].contained)
         same = next(iter(found) if group.contained else spread, None)
@@ -391,6 +404,9 @@ class Merging:
             same = found[0]
             kept[same].contained = False
         return same
+
+    def _leaves_pipeline(self, node: Node) -> bool:
+        return self._unrecorded.leaves_pipeline(node.site.last)
 
     def _gradient_before(self, group: Root, kept: list[Root]) -> int | None:
         """Return the number of a root that is the gradient of what a group begins with, or None."""
@@ -416,8 +432,8 @@ class Merging:
         if not called and not group.node.open:
             return None
         for root in reversed(kept) if op_type in DATASET_ELEMENTS else kept:
-            for node in root.members:
-                event = node.site.first
+            events = (e for n in root.members for e in dict.fromkeys((n.site.first, n.site.last)))
+            for event in events:
                 if group.node.open and self._unrecorded.goes_on_in(event, group.event):
                     return root
                 inside = called and not root.contained

@@ -41,8 +41,11 @@ _INDEXING_OPS = frozenset(
         *("SparseToDense", "TensorScatterAdd", "TensorScatterUpdate"),
     )
 )
-"""Op types that stop a call for an index.  Where it is made of floats it may be that of NaN; to wait
-before each of the others would take time, and few programs get them wrong."""
+"""Op types that stop a call for an index.
+
+Where it is made of floats it may be that of NaN; to wait before each of the others would take time,
+and few programs get them wrong.
+"""
 
 _INDEX_DEPTH = 4  # integer ops: how far back from an index a Cast is looked for
 _INDEX_INPUTS = 8  # of each of these ops
