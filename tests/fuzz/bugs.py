@@ -43,7 +43,7 @@ _HARMLESS = (
     "tf.where(x > {c}, tf.math.log(tf.nn.relu(x - {c})), 0.0)",
     "tf.nn.softmax(tf.where(x >= tf.reduce_max(x), x, -np.inf))",
     "tf.reduce_logsumexp(tf.where(x >= tf.reduce_max(x), x, -np.inf))",
-    "tf.reduce_min(tf.where(x > 0.0, x, np.inf))",
+    "tf.reduce_min(tf.where(x >= tf.reduce_max(x), x, np.inf))",
     "tf.math.divide_no_nan(x, tf.nn.relu(x - {c}))",
     "tf.minimum(1.0 / tf.nn.relu(x - {c}), 5.0)",
     "tf.exp(tf.math.log(tf.nn.relu(x - {c})))",

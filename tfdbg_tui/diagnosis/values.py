@@ -90,10 +90,19 @@ def total(summary: TensorSummary | None, *fields: str) -> int | None:
     return None if None in counts else sum(count or 0 for count in counts)
 
 
+_OF_NUMBERS = (
+    *("size", "has_inf_or_nan", "neg_inf", "pos_inf", "nan", "neg", "zero", "pos"),
+    *("minimum", "maximum"),
+)
+"""What a record may tell of the numbers of a tensor."""
+
+
 def same_counts(one: TensorSummary, other: TensorSummary) -> bool:
-    """Whether two tensors have the same counts, as far as both were recorded."""
-    names = ("size", "neg_inf", "pos_inf", "nan", "neg", "zero", "pos")
-    pairs = ((getattr(one, name), getattr(other, name)) for name in names)
+    """Whether two records may be of one tensor: what both tell is the same.
+
+    In ADAPTIVE one may tell more than the other of the same numbers.
+    """
+    pairs = ((getattr(one, name), getattr(other, name)) for name in _OF_NUMBERS)
     return all(mine == theirs for mine, theirs in pairs if None not in (mine, theirs))
 
 

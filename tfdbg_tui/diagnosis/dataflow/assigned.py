@@ -157,6 +157,8 @@ class Assigned:
         self, graph_id: str, ref: TensorRef, at: At, *, earlier: bool
     ) -> TensorEvent | None:
         """Return the value last assigned: in this call, if that came first, or in one before."""
+        if not self._timeline.is_traced(graph_id, ref):
+            return self._resolve(graph_id, ref, at, MAX_DEPTH).event if earlier else None
         if not self._timeline.grouped or earlier:
             return self._timeline.find(graph_id, ref, at)
         return self._timeline.before_call(graph_id, ref, at)

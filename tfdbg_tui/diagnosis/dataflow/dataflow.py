@@ -189,7 +189,8 @@ class Dataflow:
             for found in self._resolver.outcomes(graph_id, ref, anywhere, MAX_DEPTH):
                 near = (found.event, *self.timeline.of_no_call(found.event)) if found.event else ()
                 for made in near:
-                    if summary_of(self._run, made) == given:
+                    summary = summary_of(self._run, made)
+                    if given and summary and same_counts(summary, given):
                         return replace(found, event=made, inferred=True)
         return None
 
@@ -212,7 +213,7 @@ class Dataflow:
             if self.timeline.execution_of(row) != event.index:
                 break
             trace = traces[row]
-            if trace.summary == summary:
+            if trace.summary is not None and same_counts(trace.summary, summary):
                 found = trace
         if found is None:
             return None

@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.dataflow.call_rows import At, CallRows
 from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
+from tfdbg_tui.diagnosis.values import same_counts
 from tfdbg_tui.logdir import UnreadableError
 
 if TYPE_CHECKING:
@@ -202,7 +203,9 @@ class Timeline:
     def same_counts(self, row: int, other: int) -> bool:
         """Whether two graph executions may have recorded one and the same tensor."""
         one, two = (self._run.graph_executions[index] for index in (row, other))
-        return not (one.unreadable or two.unreadable) and one.summary == two.summary
+        if one.unreadable or two.unreadable or one.summary is None or two.summary is None:
+            return False
+        return same_counts(one.summary, two.summary)
 
     def overtaken(self, event: TensorEvent, source: TensorEvent | None) -> bool:
         """Whether runs of a function may have overtaken one another between two of its tensors.

@@ -208,11 +208,9 @@ class Variables:
         else:
             return
         for op in reversed(self._in_graph(read.graph_id).get(name, [])):
-            ref = self._value(op)
-            if self._timeline.is_traced(op.graph_id, ref):
-                # A session runs what of its graph it is asked for: the order says nothing.
-                in_order = read.op_type != "Identity" and not self.is_reference(read)
-                yield ref, in_order and op.wall_time < read.wall_time
+            # A session runs what of its graph it is asked for: the order says nothing.
+            in_order = read.op_type != "Identity" and not self.is_reference(read)
+            yield self._value(op), in_order and op.wall_time < read.wall_time
 
     def before_read(self, read: GraphOp, at: At, execution: int) -> Iterator[Assignment] | None:
         """Return the assignments to what an op in a function reads, the last one first.

@@ -32,7 +32,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 )
 from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of, tops_of
-from tfdbg_tui.diagnosis.values import explains
+from tfdbg_tui.diagnosis.values import explains, same_counts
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
@@ -226,7 +226,8 @@ class Causes:
         if summary is None or summary.size is None:
             return None
         for node in reversed(self._eager):
-            if node.time < constant.time and self.summary(node.site.first) == summary:
+            given = self.summary(node.site.first)
+            if node.time < constant.time and given is not None and same_counts(given, summary):
                 return node
         return None
 
