@@ -83,7 +83,7 @@ def may_put(op_type: str | None, taken_by: str | None) -> bool:
 
 
 class _Put(NamedTuple):
-    """A tensor that was put into a container, and when: the execution, and the row inside of it."""
+    """A tensor that was put into a container, and when: the execution, and the row inside."""
 
     when: tuple[int, int]
     made: TensorEvent
@@ -106,6 +106,7 @@ class Containers:
         self._run = run
         self._calls = calls
         self._timeline = timeline
+        self._putting: dict[tuple[str, _Container], tuple[int, list[GraphOp]]] = {}
 
     def put(self, event: TensorEvent) -> Producer:
         """Return the last bad tensor that was put into a container, if a bad one came out.
@@ -143,11 +144,21 @@ class Containers:
         self, graph_id: str, kind: _Container, place: int, taker: GraphOp | None = None
     ) -> Iterator[tuple[str, TensorRef]]:
         """Yield what ops of a graph put into containers: into that of `taker`, if it is given."""
-        for op in list(self._run.graphs[graph_id].ops.values()):
-            if not kind.puts.fullmatch(op.op_type) or not op.inputs:
-                continue
+        for op in self._ops_that_put(graph_id, kind):
             if taker is None or op.input(0) == taker.input(0):
                 yield from self._recorded(graph_id, op.inputs[min(place, len(op.inputs) - 1)])
+
+    def _ops_that_put(self, graph_id: str, kind: _Container) -> list[GraphOp]:
+        """Return the ops of a graph that put something into containers, as far as it is known."""
+        ops = self._run.graphs[graph_id].ops
+        number, found = self._putting.get((graph_id, kind), (-1, []))
+        if number != len(ops):
+            number = len(ops)
+            found = [
+                op for op in list(ops.values()) if op.inputs and kind.puts.fullmatch(op.op_type)
+            ]
+            self._putting[graph_id, kind] = number, found
+        return found
 
     def _last_bad(self, event: TensorEvent, refs: list[tuple[str, TensorRef]]) -> _Put | None:
         """Return the last computation of one of some tensors before an event that is bad."""
