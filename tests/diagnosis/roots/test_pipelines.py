@@ -89,6 +89,21 @@ def masked_by_a_loop(_: Path) -> None:
     total(logs())
 
 
+def made_into_a_dataset(_: Path) -> None:
+    numbers = tf.math.log(tf.constant([1.0, 0.0]))
+    next(iter(tf.data.Dataset.from_tensor_slices(numbers).batch(2)))
+
+
+def made_into_a_dataset_and_mapped(_: Path) -> None:
+    numbers = tf.function(lambda x: tf.math.log(x))(tf.constant([0.0, 1.0]))
+    next(iter(tf.data.Dataset.from_tensor_slices(numbers).map(lambda x: x * 2.0)))
+
+
+def made_into_a_dataset_and_masked(_: Path) -> None:
+    numbers = tf.math.log(tf.constant([0.0, 1.0]))
+    next(iter(tf.data.Dataset.from_tensor_slices(numbers).map(finite)))
+
+
 def masked_in_a_list_before(_: Path) -> None:
     @tf.function
     def total(x: Any) -> Any:
@@ -122,6 +137,9 @@ def masked_and_saved(root: Path) -> None:
         (as_integers, ["Log"]),
         (as_text, ["Log"]),
         (as_bits, ["Log"]),
+        (made_into_a_dataset, ["Log"]),
+        (made_into_a_dataset_and_mapped, ["Log"]),
+        (made_into_a_dataset_and_masked, []),
         (masked_in_a_list_before, ["PyFunc"]),
         (masked_by_a_loop, []),
         (masked_when_reduced, []),

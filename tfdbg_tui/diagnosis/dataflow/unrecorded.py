@@ -9,6 +9,7 @@ from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.op_traits import (
     CONVERTS,
+    DATASET_ELEMENTS,
     PYTHON_FUNCTIONS,
     SOURCES,
     is_list_op,
@@ -48,6 +49,8 @@ class UnrecordedLinks:
             return any(may_put(use.op_type, taken_by) for use in uses)
         if self.is_from_python(other) and self._goes_to_python(event):
             return True
+        if self._comes_out_of_dataset(other) and self._goes_into_dataset(event):
+            return True
         if op is None:
             return False
         calls = self._dataflow.calls
@@ -67,6 +70,13 @@ class UnrecordedLinks:
         if op is None or op.op_type != "Placeholder":
             return False
         return self._run.graphs[op.graph_id].name.startswith(_TAKE_ELEMENTS)
+
+    def _comes_out_of_dataset(self, event: TensorEvent) -> bool:
+        return op_type_of(self._run, event) in DATASET_ELEMENTS or self.is_element(event)
+
+    def _goes_into_dataset(self, event: TensorEvent) -> bool:
+        """Whether a dataset is made of a tensor, as by ``from_tensor_slices``."""
+        return any("Dataset" in (use.op_type or "") for use in self._dataflow.consumers(event))
 
     def is_from_python(self, event: TensorEvent) -> bool:
         """Whether a tensor is what Python gave to a function, or what an eager op made of that."""

@@ -397,8 +397,7 @@ class Merging:
         if group.contained and any(map(self._leaves_pipeline, group.members)):
             return None
         found = self._same.find(group.event)
-        spread = (number for number in found if not kept[number].contained)
-        same = next(iter(found) if group.contained else spread, None)
+        same = next((number for number in found if _may_share(kept[number], group)), None)
         if same is None and found and is_backward(self._run, group.event):
             # The value hid it, in a tf.where for example, but its gradient did not.
             same = found[0]
@@ -473,6 +472,13 @@ class Merging:
         """Return the place that a bad tensor belongs to; None for a finite one."""
         summary = self._summaries(event)
         return self._node_of(event) if summary is not None and summary.has_inf_or_nan else None
+
+
+def _may_share(root: Root, group: Root) -> bool:
+    """Whether a root may be that of a group which is alike; what is open may be of another bug."""
+    if not group.contained:
+        return not root.contained
+    return root.contained or not root.node.open
 
 
 def _has_more(made: TensorSummary, inputs: list[TensorSummary], op_type: str | None) -> bool:
