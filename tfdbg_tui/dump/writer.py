@@ -407,9 +407,10 @@ class DumpWriter:
         """Note that a function starts."""
         if self._is_over():
             return None
-        if self._eager.calls:
-            row_queue.mark(self.now)  # The rows so far cannot be of the new call.
-        call = self._eager.begin_call(name, devices.remote() or "")
+        with row_queue.begins():
+            if self._eager.calls:
+                row_queue.mark(self.now)  # The rows so far cannot be of the new call.
+            call = self._eager.begin_call(name, devices.remote() or "")
         call.measured = self._measured.call_begins(name)
         return call
 

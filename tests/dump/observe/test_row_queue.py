@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 pytestmark = pytest.mark.tensorflow
+np = pytest.importorskip("numpy")
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe import row_queue  # noqa: E402
+from tfdbg_tui.dump.observe.eager import EagerExecutions  # noqa: E402
 from tfdbg_tui.dump.tensorflow import executors, resources, stages  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
@@ -104,6 +106,51 @@ def test_records_belong_to_their_call_whenever_they_are_taken(
     found = Counter(t.execution_index for t in recorded(tmp_path, program).graph_executions)
     assert len(found) == 400
     assert len(set(found.values())) == 2, Counter(found.values())
+
+
+def test_of_two_calls_that_begin_at_once_none_is_taken_for_the_only_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, begun, inside, ended = (threading.Event() for _ in range(4))
+    begin_call = EagerExecutions.begin_call
+
+    def slow_begin(self: EagerExecutions, name: str, device: str = "") -> Any:
+        if "first" in name:
+            asked.set()
+            begun.wait(0.5)  # In vain, if the other call may not begin now.
+        return begin_call(self, name, device)
+
+    def wait(event: threading.Event, other: threading.Event) -> Any:
+        event.set()
+        other.wait(5.0)
+        return np.int64(0)
+
+    @tf.function(autograph=False)
+    def first(x: Any) -> Any:
+        with tf.control_dependencies([tf.math.log(x)]):
+            return tf.numpy_function(lambda: wait(inside, ended), [], tf.int64)
+
+    @tf.function(autograph=False)
+    def second(x: Any) -> Any:
+        with tf.control_dependencies([tf.numpy_function(lambda: wait(begun, inside), [], tf.int64)]):
+            return tf.math.sin(x)
+
+    def call_second() -> None:
+        asked.wait(5.0)
+        second(tf.constant(1.0))
+        row_queue.drain()
+        ended.set()
+
+    def program() -> None:
+        thread = threading.Thread(target=call_second)
+        thread.start()
+        first(tf.constant(2.0))
+        thread.join()
+
+    monkeypatch.setattr(EagerExecutions, "begin_call", slow_begin)
+    run = recorded(tmp_path, program)
+    assert [t.op_type for t in run.graph_executions if t.execution_index is None] == []
+    assert {t.op_type for t in run.graph_executions} >= {"Log", "Sin"}
 
 
 def test_a_call_that_runs_alone_needs_no_mark(

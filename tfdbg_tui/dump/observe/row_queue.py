@@ -57,6 +57,7 @@ from tfdbg_tui.dump.tensorflow import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from tfdbg_tui.dump.encode.queue_rows import Rows
     from tfdbg_tui.dump.observe.calls import Call
@@ -171,6 +172,14 @@ def mark(now: Callable[[], Moment]) -> None:
     with _queue.mark_lock:
         if _queue.takes_rows_of_datasets or now().calls:
             _queue.mark(now)
+
+
+def begins() -> AbstractContextManager[Any]:
+    """Return a context in which a call may be added to those in progress.
+
+    Nobody takes another call for the only one meanwhile, nor puts a mark.
+    """
+    return _queue.mark_lock
 
 
 def expect_rows_of_datasets() -> None:
