@@ -132,7 +132,9 @@ def test_of_two_calls_that_begin_at_once_none_is_taken_for_the_only_one(
 
     @tf.function(autograph=False)
     def second(x: Any) -> Any:
-        with tf.control_dependencies([tf.numpy_function(lambda: wait(begun, inside), [], tf.int64)]):
+        with tf.control_dependencies(
+            [tf.numpy_function(lambda: wait(begun, inside), [], tf.int64)]
+        ):
             return tf.math.sin(x)
 
     def call_second() -> None:
