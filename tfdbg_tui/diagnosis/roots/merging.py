@@ -154,7 +154,7 @@ class Merging:
         shown = []
         for root in hidden:
             alike = (numbered[number] for number in self._same.find(root.event))
-            before = next((one for one in alike if one in harmful), None) or self._ancestor(root)
+            before = next((one for one in alike if one in harmful), None) or self._ancestor(root)[0]
             if before is not None:
                 _blame(root, before)
             else:
@@ -166,38 +166,64 @@ class Merging:
 
     def _place(self, group: Root, kept: list[Root]) -> None:
         """Count a group with the root that it is a consequence of, or make it one."""
-        spread = next((root for root in kept if not root.contained), None)
-        if group.node.open and spread is not None and not self._is_of_other(group, kept):
-            _blame(group, spread)
-            self._guessed.setdefault(spread.node, []).append(group)
+        if self._is_guessed(group, kept):
             return
         group.contained = self._contained(group)
+        ways = (self._join_source, self._replace_gradient, self._join_same_bug, self._join_ancestor)
+        if not any(way(group, kept) for way in ways):
+            self._keep(group, len(kept), kept)
+
+    def _is_guessed(self, group: Root, kept: list[Root]) -> bool:
+        """Count a group whose inputs are not known with the first root, for want of a better one."""
+        spread = next((root for root in kept if not root.contained), None)
+        if spread is None or not group.node.open or self._is_of_other(group, kept):
+            return False
+        _blame(group, spread)
+        self._guessed.setdefault(spread.node, []).append(group)
+        return True
+
+    def _join_source(self, group: Root, kept: list[Root]) -> bool:
+        """Count a group with the root whose values it got without a record."""
         source = None if group.contained else self._source_of(group, kept)
-        if source is not None:
-            _blame(group, source)
-            source.contained = False
-            return
+        if source is None:
+            return False
+        _blame(group, source)
+        source.contained = False
+        return True
+
+    def _replace_gradient(self, group: Root, kept: list[Root]) -> bool:
+        """Put a group in the place of a root that is the gradient of what it begins with."""
         gradient = self._gradient_before(group, kept)
-        if gradient is not None:
-            group.first_tensors += kept[gradient].first_tensors
-            _blame(kept[gradient], group)
-            self._keep(group, gradient, kept)
-            return
+        if gradient is None:
+            return False
+        group.first_tensors += kept[gradient].first_tensors
+        _blame(kept[gradient], group)
+        self._keep(group, gradient, kept)
+        return True
+
+    def _join_same_bug(self, group: Root, kept: list[Root]) -> bool:
+        """Make one root of a group and one of the same bug."""
         same = self._same_bug(group, kept)
-        if same is not None and self._is_source_of(group, kept[same]):
+        if same is None:
+            return False
+        if self._is_source_of(group, kept[same]):
             _blame(kept[same], group)
             self._keep(group, same, kept)
-            return
-        if same is not None:
-            kept[same].first_tensors += group.first_tensors
-            self._note(group, same)
-            _blame(group, kept[same])
-            return
-        before = None if group.contained or spread is None else self._ancestor(group)
-        if before is not None:
-            _blame(group, before)
-        else:
-            self._keep(group, len(kept), kept)
+            return True
+        kept[same].first_tensors += group.first_tensors
+        self._note(group, same)
+        _blame(group, kept[same])
+        return True
+
+    def _join_ancestor(self, group: Root, kept: list[Root]) -> bool:
+        """Count a group with a root that its finite inputs were made from."""
+        if group.contained or all(root.contained for root in kept):
+            return False
+        ancestor, group.unsure = self._ancestor(group)
+        if ancestor is None:
+            return False
+        _blame(group, ancestor)
+        return True
 
     def _wrongly_guessed(self, kept: list[Root]) -> list[Root]:
         """Take the groups out of roots that were counted there for want of a better one.
@@ -255,6 +281,8 @@ class Merging:
                 source = self._source_of(root, spread)
             elif not root.contained and self._may_be_before_its_source(root):
                 source = self._source_of(root, [other for other in left if other is not root])
+            elif not root.contained and len(spread) > 1:
+                source = self._ancestor(root)[0]
             if source is not None:
                 _blame(root, source)
                 source.contained &= root.contained
@@ -440,28 +468,27 @@ class Merging:
                     return root
         return None
 
-    def _ancestor(self, group: Root) -> Root | None:
+    def _ancestor(self, group: Root) -> tuple[Root | None, bool]:
         """Return the root of a bad tensor that a group's finite inputs were made from, or None.
 
-        Notes in the group if not all that they were made from can be looked at.
+        With it, whether not all that they were made from can be looked at.
         """
         # A constant comes from Python, which may have got it from what is bad.
-        group.unsure = op_type_of(self._run, group.event) == "Const"
+        unsure = op_type_of(self._run, group.event) == "Const"
         waiting, seen = deque([group.event]), {group.event}
         while waiting and len(seen) < _ANCESTORS:
             for producer in self._dataflow.producers(waiting.popleft()):
                 from_python = producer.via == "eager"
-                group.unsure |= producer.lost or (producer.op_type is None and not from_python)
+                unsure |= producer.lost or (producer.op_type is None and not from_python)
                 if producer.event is None or producer.event in seen:
                     continue
                 seen.add(producer.event)
                 waiting.append(producer.event)
                 born = self._born(producer.event)
                 root = self._roots.get(born) if born is not None else None
-                if root is not None and not root.contained:
-                    return root
-        group.unsure |= bool(waiting)
-        return None
+                if root is not None and root is not group and not root.contained:
+                    return root, unsure
+        return None, unsure or bool(waiting)
 
     def _born(self, event: TensorEvent) -> Node | None:
         """Return the place that made a tensor bad; None for a finite one."""
