@@ -35,6 +35,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "doubtful": {"op_type": "Mul"},
     "loses-numerators": {"op_type": "RealDiv", "loses_numerators": True, "divides_by_it": True},
     "bad-again": {"op_type": "Mul", "is_bad_again": True},
+    "gradient-of-it": {"op_type": "SqrtGrad", "is_in_its_gradient": True},
     "left-out": {"op_type": "SelectV2"},
     "limit": {"op_type": "Atan"},
     "divided-by": {"op_type": "RealDiv", "divides_by_it": True},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.op_traits import (
     BOUNDS,
     CHECKS,
@@ -260,6 +261,16 @@ class BadUse:
         return numerator is not None and numerator.op_type not in (None, "Const", "Reciprocal")
 
     @property
+    def is_in_its_gradient(self) -> bool:
+        """Whether a value goes into a gradient: SqrtGrad takes what Sqrt has made."""
+        made = self.use.event
+        return (
+            made is not None
+            and is_backward(self.run, made)
+            and not is_backward(self.run, self.event)
+        )
+
+    @property
     def is_bad_again(self) -> bool:
         """Whether the op has made a bad tensor of it, this time or in another run of its call."""
         made = self.made
@@ -415,6 +426,12 @@ USES = (
         lambda use: use.is_bad_again,
         _ALWAYS,
         "the op's output is an alert of its own, which is looked at as well",
+    ),
+    Row(
+        "gradient-of-it",
+        lambda use: use.is_in_its_gradient,
+        _ALWAYS,
+        "it had no part in the result where its gradient is finite, or its other uses tell",
     ),
     Row(
         "left-out",
