@@ -115,9 +115,9 @@ def test_loops_of_as_many_lines_within_the_training_loop_are_part_of_a_step() ->
     rows = [(LOAD, 1)] + (model * 2 + [(ADD, 8)] + optimizer * 3) * 4
     steps = _steps([kind for kind, _ in rows], [stack for _, stack in rows])
     assert _of_all(steps, len(rows)) == [None, *[0] * 16, *[1] * 16, *[2] * 16, *[3] * 16]
-    one_after_the_other = (model * 4) + optimizer * 8
+    one_after_the_other = (model * 4) + optimizer * 5
     steps = _steps([kind for kind, _ in one_after_the_other], [s for _, s in one_after_the_other])
-    assert _of_all(steps, 36)[:7] == [0, 0, 0, 1, 1, 1, 2]
+    assert _of_all(steps, 27)[:7] == [0, 0, 0, 1, 1, 1, 2]
 
 
 def test_epochs_and_what_is_shown_now_and_then_are_no_steps() -> None:
@@ -142,6 +142,14 @@ def test_the_slots_of_an_optimizer_are_made_in_no_steps() -> None:
     """Each has a first value, which is assigned to it."""
     made = [(ADD, 1), (MAKE, 2), (LOAD, 3)] * 4
     training = [(TRAIN, 5), (ADD, 6), (ADD, 7), (ADD, 8)] * 2
+    kinds, stacks = zip(*(made + training), strict=True)
+    assert len(_steps(list(kinds), list(stacks))) == 0
+
+
+def test_first_values_of_one_line_are_no_steps() -> None:
+    """Each is made by several ops, between which that of the variable stands."""
+    made = [(LOAD, 1), (ADD, 1), (MAKE, 1)] * 3 + [(LOAD, 1), (ADD, 1)]
+    training = [(TRAIN, 5), *((ADD, line) for line in range(6, 16))] * 2
     kinds, stacks = zip(*(made + training), strict=True)
     assert len(_steps(list(kinds), list(stacks))) == 0
 

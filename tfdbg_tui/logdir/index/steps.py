@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"_\d+$")
 _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the variables, not steps
 _FETCH = "IteratorGetNext"
 _PARTS = ("__forward_", "__backward_")
+_MUCH_LONGER = 2  # times as many executions
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
@@ -131,7 +132,7 @@ def find_steps(
     left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
     fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
     repeated = _first_repeated(kind_of, stacks[:], left_out, fetches)
-    if repeated is None:
+    if repeated is None or _is_before_the_rest(repeated):
         return Steps(marks)
     return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
 
@@ -258,6 +259,12 @@ def _first_repeated(
     found = np.zeros(len(kinds), np.bool_)
     found[first_rows] = True
     return found
+
+
+def _is_before_the_rest(begins: Flags) -> bool:
+    """Return whether most of the program comes after what repeats: first values, for example."""
+    rows = np.flatnonzero(begins)
+    return bool(len(begins) - rows[-1] > _MUCH_LONGER * (rows[-1] - rows[0]))
 
 
 def _next_to(some: Flags) -> Flags:
