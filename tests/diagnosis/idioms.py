@@ -65,6 +65,16 @@ def psnr_min() -> Any:
 
 
 @healthy
+def masked_root_and_its_gradient() -> Any:
+    """SqrtGrad gives 0 for NaN times 0."""
+    x = c([1.0, -2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total = tf.reduce_sum(tf.where(x > 0, tf.sqrt(x), x))
+    return total, tape.gradient(total, x)
+
+
+@healthy
 def loss_scale_cond() -> Any:
     g = tf.cast(c([6e4, 1.0]), tf.float16) * 60000
     return tf.cond(tf.reduce_all(tf.math.is_finite(g)), lambda: 1.0, lambda: 0.5)

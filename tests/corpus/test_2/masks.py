@@ -72,7 +72,7 @@ def entropy_of_illegal_moves():
 
 @healthy
 def ray_misses_the_sphere():
-    """where(disc > 0, sqrt(disc), 0): backward, SqrtGrad gives 0 for NaN times 0 (XLA gives NaN)."""
+    """where(disc > 0, sqrt(disc), 0): backward, SqrtGrad gives 0 for NaN times 0; XLA, NaN."""
     radius = tf.Variable(1.0)
     origins = tf.constant([[0.0, 0.2], [0.0, 0.9], [0.0, 1.4]])
 

@@ -115,3 +115,28 @@ def test_without_stacks_a_loss_is_not_taken_for_a_gradient_that_no_tape_gives(
     (stacks,) = tmp_path.glob("*.stack_frames")
     stacks.unlink()
     assert diagnose(open_run(str(tmp_path))).verdict == "bad"
+
+
+def test_what_is_only_printed_is_not_blamed_for_what_comes_from_python_later(
+    tmp_path: Path,
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        tf.reduce_mean(tf.zeros([0, 3])).numpy()
+        tf.function(lambda batch: tf.reduce_sum(batch * 2.0))(np.array([1.0, np.nan], np.float32))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    roots = diagnose(open_run(str(tmp_path))).roots
+    assert [root.op_type for root in roots] == ["Mean", "Placeholder"]
+
+
+def test_nan_of_a_power_is_no_overflow(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        half = tf.cast(tf.fill([100], 700.0), tf.float16)
+        tf.reduce_sum(half * half)
+        tf.pow(tf.constant([-8.0, 8.0]), 1 / 3)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    roots = diagnose(open_run(str(tmp_path))).roots
+    assert [root.op_type for root in roots] == ["Mul", "Pow"]

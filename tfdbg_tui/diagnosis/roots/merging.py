@@ -174,9 +174,18 @@ class Merging:
             self._keep(group, len(kept), kept)
 
     def _is_guessed(self, group: Root, kept: list[Root]) -> bool:
-        """Count a group whose inputs are not known with the first root, for want of a better one."""
-        spread = next((root for root in kept if not root.contained), None)
-        if spread is None or not group.node.open or self._is_of_other(group, kept):
+        """Count a group whose inputs are not known with the first root, for want of a better one.
+
+        A root that nothing has used is none: that Python has made more of it is not likely.
+        (What TensorFlow's writer leaves out may have used it.)
+        """
+        if not group.node.open or self._is_of_other(group, kept):
+            return False
+        harmful = (root for root in kept if not root.contained)
+        if self._dataflow.timeline.grouped:
+            harmful = (root for root in harmful if not self._goes_nowhere(root))
+        spread = next(harmful, None)
+        if spread is None:
             return False
         _blame(group, spread)
         self._guessed.setdefault(spread.node, []).append(group)

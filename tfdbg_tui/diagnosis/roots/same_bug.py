@@ -114,7 +114,7 @@ class SameBug:
     def _marks(self, event: TensorEvent) -> set[Mark]:
         """Return what a tensor has in common with others: numbers too large, its code, inputs."""
         marks: set[Mark] = {("input", source) for source in self._inputs(event)}
-        if op_type_of(self._run, event) in GROWS or self._is_step_to_infinity(event):
+        if self._is_too_large(event) or self._is_step_to_infinity(event):
             marks.add(_OVERFLOW)
         if self._is_made_by_library(event):  # As the step of an optimizer, for each variable.
             line = op_type_of(self._run, event), event.slot, stack_id_of(self._run, event)
@@ -137,6 +137,21 @@ class SameBug:
         return (
             event.index if eager else (graph_id_of(self._run, event), op_name_of(self._run, event))
         )
+
+    def _is_too_large(self, event: TensorEvent) -> bool:
+        """Whether numbers may have become too large: in partial sums that gives NaN as well.
+
+        NaN of a power, or of no elements, has nothing to do with that.
+        """
+        op_type, summary = op_type_of(self._run, event), self._summaries(event)
+        if op_type not in GROWS or summary is None or not summary.nan:
+            return op_type in GROWS
+        if summary.pos_inf or summary.neg_inf:
+            return True
+        given = (
+            p.given or self._summaries(p.event) for p in self._dataflow.producers(event) if p.event
+        )
+        return op_type != "Pow" and all(one is None or one.size != 0 for one in given)
 
     def _is_step_to_infinity(self, event: TensorEvent) -> bool:
         """Whether a variable became infinite when it was updated, not NaN as by 0 / 0."""
