@@ -26,6 +26,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "assigned": {"op_type": "AssignVariableOp"},
     "goes-into-function": {"op_type": "PartitionedCall", "goes_into_function": True},
     "goes-into-list": {"op_type": "TensorListSetItem", "unseen": True, "goes_into_read_list": True},
+    "goes-into-dataset": {"op_type": "CSVDatasetV2", "unseen": True, "becomes_no_float": True},
     "comes-again": {"op_type": "TensorListPushBack", "unseen": True, "comes_again": True},
     "discarded": {"op_type": "Identity", "unseen": True, "is_discarded": True},
     "unseen-number": {"op_type": "Mul", "unseen": True, "becomes_no_float": True},

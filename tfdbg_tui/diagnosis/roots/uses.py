@@ -318,6 +318,7 @@ _NEVER = frozenset[Tolerance]()
 _UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT, Tolerance.MARKER}
 _IF_ABSORBED = frozenset({Tolerance.ABSORBED, Tolerance.KEPT})
 _IF_KEPT = frozenset({Tolerance.KEPT})
+_IF_WRITTEN = _IF_KEPT | {Tolerance.MARKER}
 
 USES = (
     # What is known of the op by its type.
@@ -371,6 +372,12 @@ USES = (
         lambda use: use.unseen and use.goes_into_read_list,
         _ALWAYS,
         "what is read from the list is looked at by itself",
+    ),
+    Row(
+        "goes-into-dataset",
+        lambda use: use.unseen and "Dataset" in use.op_type,
+        _IF_WRITTEN,
+        "it is a default, or padding: elements that have it are looked at by themselves",
     ),
     Row(
         "comes-again",
