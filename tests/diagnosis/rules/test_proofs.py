@@ -200,6 +200,7 @@ _CLAIMS = {
         _has(lambda x: x < 0),
         *("log-of-negative", "sqrt-of-negative", "rsqrt-of-negative", "pow-of-negative"),
         *("variance-by-difference", "optimizer-root-of-negative"),
+        *("batch-norm-root-of-negative", "schedule-beyond-its-end"),
     ),
     **_claims(
         lambda op: bool((op.bad_by_zero == op.bad).all()),
@@ -329,6 +330,7 @@ def test_what_is_proved_is_true_of_the_numbers(rule: Rule) -> None:
 _TAKES_IT_FROM_OUTSIDE = {
     *("bad-data", "bad-data-of-iterator", "bad-parsed-value", "bad-table-value"),
     *("bad-queue-value", "bad-pipeline-input", "bad-constant", "bad-fill", "restored-bad"),
+    "bad-default",
 }
 _PROVED_OF_FINITE = {
     *("batch-norm-of-empty", "random-with-bad-parameter", "log-of-zero-determinant"),

@@ -38,7 +38,12 @@ from tfdbg_tui.diagnosis.report.when import step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes, Health
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
-from tfdbg_tui.diagnosis.rules.edits import Occurrences, for_keras, suggestion
+from tfdbg_tui.diagnosis.rules.edits import (
+    Occurrences,
+    for_keras,
+    imports_tensorflow,
+    suggestion,
+)
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
 from tfdbg_tui.wire.events import BUILDS
@@ -383,7 +388,9 @@ class Diagnosis:
             for host in run.hosts:
                 lines = source_lines(run, host, location.file)
                 found = suggestion(lines, location.line, rule.edits, occurrence, dtype)
-                if found is not None and self._is_symbolic(event, location):
+                if found is not None and (
+                    not imports_tensorflow(lines) or self._is_symbolic(event, location)
+                ):
                     found = for_keras(found)
                 if found is not None:
                     return found

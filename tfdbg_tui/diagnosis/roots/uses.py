@@ -318,7 +318,6 @@ _NEVER = frozenset[Tolerance]()
 _UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT, Tolerance.MARKER}
 _IF_ABSORBED = frozenset({Tolerance.ABSORBED, Tolerance.KEPT})
 _IF_KEPT = frozenset({Tolerance.KEPT})
-_IF_WRITTEN = _IF_KEPT | {Tolerance.MARKER}
 
 USES = (
     # What is known of the op by its type.
@@ -376,8 +375,8 @@ USES = (
     Row(
         "goes-into-dataset",
         lambda use: use.unseen and "Dataset" in use.op_type,
-        _IF_WRITTEN,
-        "it is a default, or padding: elements that have it are looked at by themselves",
+        _UNLESS_NAN | {Tolerance.MARKER},
+        "∞, or NaN as a default or padding: elements that have it are looked at by themselves",
     ),
     Row(
         "comes-again",

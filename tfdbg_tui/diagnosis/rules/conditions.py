@@ -369,6 +369,11 @@ def in_backward(case: Case) -> bool:
     return case.backward
 
 
+def in_optimizer(case: Case) -> bool:
+    """Condition: the op belongs to the step of an optimizer, or to its learning rate."""
+    return case.optimizer
+
+
 def gradient_of(*op_types: str) -> Callable[[Case], bool]:
     """Condition: the op belongs to the gradient of an op of one of these types."""
     return lambda case: case.gradient_of in op_types

@@ -10,6 +10,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     either,
     identity,
     in_forward,
+    in_optimizer,
     infinite_out,
     made_by,
     only,
@@ -125,10 +126,11 @@ RULES = (
         title="Logarithm of a determinant that came out as 0",
         op_types=ops("Log"),
         test=also(_LOG_ZERO, behind("MatrixDeterminant", depth=1)),
-        why="The determinant is the product of all eigenvalues: it is rounded to 0 even for a good "
-        "matrix, if that is large.",
+        why="The determinant is the product of all eigenvalues: that of a large matrix is rounded "
+        "to 0, be it good or not. That of a singular one, of which a column is constant or follows "
+        "from others, is 0.",
         fix="tf.linalg.slogdet, or tf.linalg.logdet of a positive definite matrix, adds up "
-        "logarithms.",
+        "logarithms. Where the matrix may be singular, add a small number to its diagonal as well.",
         example=example("Log", given(0, by="MatrixDeterminant"), out=[-INF]),
         edits=(Edit("log(det(X))", "tf.linalg.slogdet({X}).log_abs_determinant"),),
     ),
@@ -239,6 +241,20 @@ RULES = (
         fix="Clip the argument to a small positive number.",
         example=example("Rsqrt", given(-1, 4), out=[NAN, 0.5]),
         edits=(Edit("rsqrt(X)", "{F}(tf.maximum({X}, {eps}))"),),
+    ),
+    Rule(
+        id="schedule-beyond-its-end",
+        title="The learning rate's schedule went beyond its end",
+        op_types=ops("Pow"),
+        test=also(identity("neg", "nan"), in_forward, in_optimizer),
+        why="1 - step / steps is below 0 once there are more steps than it was made for, and a "
+        "negative number to a power that is no integer is not defined.",
+        fix="Keep the base at 0 or above (PolynomialDecay does), or give it the number of steps.",
+        example=example("Pow", given(-0.1), given(0.9), out=[NAN], optimizer=True),
+        edits=(
+            Edit("pow(X, Y)", "{F}(tf.maximum({X}, 0.0), {Y})"),
+            Edit("X ** Y", "tf.maximum({X}, 0.0) ** {Y}"),
+        ),
     ),
     Rule(
         id="pow-of-negative",

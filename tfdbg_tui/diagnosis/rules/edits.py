@@ -92,8 +92,14 @@ def suggestion(
     return None
 
 
+def imports_tensorflow(lines: Sequence[str]) -> bool:
+    """Whether a source text imports TensorFlow, or does not import Keras: it may be part of one."""
+    text = "\n".join(lines)
+    return not _IMPORTS_KERAS.search(text) or "tensorflow" in text
+
+
 def for_keras(found: str) -> str | None:
-    """Return a suggestion as one for symbolic tensors of Keras 3, which TensorFlow does not take.
+    """Return a suggestion as one by Keras 3: TensorFlow does not take its symbolic tensors.
 
     Args:
         found: The suggestion.
@@ -263,6 +269,7 @@ _LINE_END = re.compile("\r\n|\r|\n")  # what Python takes for one
 _PLACE = re.compile(r"\{(\w+)\}")
 _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Tuple)
 
+_IMPORTS_KERAS = re.compile(r"^\s*(import|from) keras\b", re.MULTILINE)
 _OF_TENSORFLOW = re.compile(r"\btf\.(?:\w+\.)*(\w+)\(")
 _KERAS_NAMES = {"clip_by_value": "clip", "is_finite": "isfinite"}
 _KERAS_OPS = frozenset(

@@ -80,7 +80,8 @@ RULES = (
         title="Gradient of a power at zero",
         op_types=ops("Pow"),
         test=also(ZERO_TO_NEGATIVE_POWER, in_backward),
-        why="The slope of x^p for p < 1 is p · x^(p-1): infinite at 0.",
+        why="The slope of x^p is p · x^(p-1): infinite at 0 where p < 1, and so is the slope of "
+        "that where p < 2.",
         fix="Add a small epsilon to the base, or keep it away from 0.",
         example=example("Pow", given(0, 4), given(-0.5, -0.5), out=[INF, 0.5], backward=True),
         edits=(

@@ -294,9 +294,13 @@ RULES = (
         op_types=ops("Sinh", "Cosh"),
         test=overflow(),
         why="sinh and cosh grow like exp: they overflow for arguments beyond ±89 (float32).",
-        fix="Clip the argument.",
+        fix="log(cosh(x)) is x + softplus(-2x) - log(2), which does not overflow. Else clip the "
+        "argument; beyond the bounds the gradient is 0.",
         example=example("Cosh", given(1000, 0), out=[INF, 1]),
-        edits=(Edit("(sinh|cosh)(X)", "{F}(tf.clip_by_value({X}, -{exp_max}, {exp_max}))"),),
+        edits=(
+            Edit("log(cosh(X))", "{X} + tf.nn.softplus(-2.0 * {X}) - 0.6931472"),
+            Edit("(sinh|cosh)(X)", "{F}(tf.clip_by_value({X}, -{exp_max}, {exp_max}))"),
+        ),
     ),
     Rule(
         id="cast-overflow",

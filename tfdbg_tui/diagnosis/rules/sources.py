@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tfdbg_tui.diagnosis.dataflow.variables import computes
 from tfdbg_tui.diagnosis.events import UNKNOWN_OP
 from tfdbg_tui.diagnosis.op_traits import MOVES
@@ -18,8 +20,16 @@ from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecor
 from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Match, Rule, User, ops
 from tfdbg_tui.diagnosis.values import total
 
+_TAKES_DEFAULTS = re.compile(r"CSV|ParseExample|ParseSingleExample|Dataset")
+"""Matches in types of ops that read data, and take what stands for a value that is missing."""
+
 _ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
 """Ops whose results come from no other op."""
+
+
+def _fills_in(case: Case) -> bool:
+    """Condition: the result is a default for what is missing in data, or padding."""
+    return any(_TAKES_DEFAULTS.search(user.op_type) for user in case.users)
 
 
 def _moved_in(case: Case) -> Match | None:
@@ -269,6 +279,15 @@ RULES = (
         "that was not recorded.",
         fix="Check what is passed in: np.isfinite(x).all().",
         example=example("Placeholder", out=[NAN, 2], graph_name="train_step"),
+    ),
+    Rule(
+        id="bad-default",
+        title="Missing values are NaN or ∞",
+        op_types=ops("Const"),
+        test=also(comes_in("the program gives them to whatever is missing in its data"), _fills_in),
+        why="A field or an element that is missing gets a default, or padding, that is not finite.",
+        fix="Look for empty fields in the data: leave them out, or give a finite default.",
+        example=example("Const", out=[NAN], users=(User("CSVDatasetV2"),)),
     ),
     Rule(
         id="bad-constant",

@@ -78,6 +78,15 @@ RULES = (
         ),
     ),
     Rule(
+        id="batch-norm-root-of-negative",
+        title="Batch normalisation with a negative variance",
+        op_types=ops("Rsqrt"),
+        test=also(identity("neg", "nan"), in_forward, named("batchnorm")),
+        why="A moving variance below 0 was loaded or assigned.",
+        fix="Check the checkpoint and what sets the weights; reset the moving statistics.",
+        example=example("Rsqrt", given(-0.5, 1), out=[NAN, 1], op_name="bn/batchnorm/Rsqrt"),
+    ),
+    Rule(
         id="batch-norm-of-empty",
         title="Batch normalisation of an empty batch",
         op_types=ops("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
