@@ -95,6 +95,9 @@ DATASET_ELEMENTS = frozenset(
 )
 """Ops that give an element of a dataset, which does not depend on what else their call computes."""
 
+ARGUMENTS = DATASET_ELEMENTS | {"Placeholder"}
+"""Ops that give what a function takes: its arguments, or elements of a dataset."""
+
 DIVISIONS = having(Trait.DIVIDES)
 FLOAT_OPS = having(Trait.FLOAT)
 GROWS = having(Trait.GROWS)

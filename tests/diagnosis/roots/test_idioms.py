@@ -140,3 +140,34 @@ def test_nan_of_a_power_is_no_overflow(tmp_path: Path) -> None:
         tfdbg_tui.disable_dump_debug_info()
     roots = diagnose(open_run(str(tmp_path))).roots
     assert [root.op_type for root in roots] == ["Mul", "Pow"]
+
+
+def test_all_that_comes_in_bad_is_told(tmp_path: Path) -> None:
+    @tf.function
+    def distance(x: Any, y: Any) -> Any:
+        return tf.reduce_sum(tf.square(tf.reduce_sum(x, 1) - y))
+
+    x, y = np.ones((4, 3), np.float32), np.ones(4, np.float32)
+    x[2, 1] = y[1] = np.nan
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        distance(tf.constant(x), tf.constant(y))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = diagnose(open_run(str(tmp_path))).roots
+    assert root.op_name == "x"
+    assert "so came y:0" in root.evidence
+
+
+def test_what_came_in_is_no_consequence_of_what_is_computed_later(tmp_path: Path) -> None:
+    @tf.function
+    def both(x: Any, y: Any) -> Any:
+        return tf.reduce_sum(x), tf.reduce_sum(tf.math.log(y))
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        both(tf.constant([1.0, np.nan]), tf.constant([-1.0, 1.0]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    roots = diagnose(open_run(str(tmp_path))).roots
+    assert {root.op_type for root in roots} == {"Placeholder", "Log"}

@@ -56,7 +56,8 @@ class UnrecordedLinks:
         calls = self._dataflow.calls
         if calls.in_pipeline(op.graph_id):
             is_outside = there is None or not calls.in_pipeline(there.graph_id)
-            return (is_outside or self.is_element(other)) and self.leaves_pipeline(event)
+            is_later = graph_id_of(self._run, other) != op.graph_id and self.is_element(other)
+            return (is_outside or is_later) and self.leaves_pipeline(event)
         if op_type_of(self._run, other) == "OptionalGetValue":
             return any(
                 use.op_type == "OptionalFromValue" for use in self._dataflow.consumers(event)
@@ -82,7 +83,7 @@ class UnrecordedLinks:
         """Whether a tensor is what Python gave to a function, or what an eager op made of that."""
         op = graph_op_of(self._run, event)
         if op is None:
-            return True
+            return event.kind == "execution"
         return op.op_type == "Placeholder" and self._dataflow.calls.call_site(op.graph_id) is None
 
     def _goes_to_python(self, event: TensorEvent) -> bool:

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.events import (
     device_of,
     graph_id_of,
     graph_op_of,
+    name_of,
     op_name_of,
     op_type_of,
     stack_id_of,
@@ -28,7 +29,7 @@ from tfdbg_tui.diagnosis.gradients import (
 from tfdbg_tui.diagnosis.history import history_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
 from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
-from tfdbg_tui.diagnosis.op_traits import SELECTS_ELEMENTS
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
@@ -128,7 +129,10 @@ class Diagnosis:
         own = {None, found.layer, found.input_layer}
         return replace(
             found,
-            evidence=found.evidence + self._hidden(root) + self._other_lines(root, found, alike),
+            evidence=found.evidence
+            + self._hidden(root)
+            + self._other_lines(root, found, alike)
+            + self._other_arguments(root, alike),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
             variables=() if own - {None} else self._variables(root, alike),
         )
@@ -172,6 +176,18 @@ class Diagnosis:
         more = f" and {len(named) - _LINES} more" if len(named) > _LINES else ""
         whose = "the gradient of " if backward else ""
         return f"; the same in {whose}{', '.join(named[:_LINES])}{more}" if named else ""
+
+    def _other_arguments(self, root: Root, alike: Sequence[TensorEvent]) -> str:
+        """Say what else came in that was bad: of a batch of data several arrays may be."""
+        run = self._run
+        if op_type_of(run, root.event) not in ARGUMENTS:
+            return ""
+        others = [event for event in alike if op_type_of(run, event) in ARGUMENTS]
+        names = dict.fromkeys(name_of(run, event) for event in others)
+        names.pop(name_of(run, root.event), None)
+        named = list(names)
+        more = f" and {len(named) - _LINES} more" if len(named) > _LINES else ""
+        return f"; so came {', '.join(named[:_LINES])}{more}" if named else ""
 
     def _hidden(self, root: Root) -> str:
         """Say that selects leave out what is bad, where a gradient is bad all the same."""

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.op_traits import (
+    ARGUMENTS,
     DATASET_ELEMENTS,
     JOINS,
     KEEPS_INFINITY,
@@ -149,20 +150,31 @@ class Merging:
             # and what went into a list is now together with what was read from it.
             if not root.contained and (len(root.first_tensors) > 1 or self._reads_list(root)):
                 root.contained = self._contained(root)
+        return self._with_hidden(kept, numbered)
+
+    def _with_hidden(self, kept: list[Root], numbered: list[Root]) -> list[Root]:
+        """Return the roots, and those whose harm is hidden by that of others.
+
+        Args:
+            kept: The roots.
+            numbered: The same with those that were counted with others, by number.
+        """
         harmful = [root for root in kept if not root.contained]
         hidden = [root for root in kept if root.contained and self._is_hidden(root, harmful)]
-        shown = []
+        shown, unsure = [root for root in kept if root not in hidden], []
         for root in hidden:
-            alike = (numbered[number] for number in self._same.find(root.event))
-            before = next((one for one in alike if one in harmful), None) or self._ancestor(root)[0]
-            if before is not None:
+            alike = [numbered[number] for number in self._same.find(root.event)]
+            same = next((one for one in shown if one in alike and not one.contained), None)
+            if same is not None and self._is_data(root):
+                shown[shown.index(same)] = _joined(root, same)
+            elif before := same or self._ancestor(root)[0]:
                 _blame(root, before)
             else:
                 root.contained, root.unsure = False, True
-                shown.append(root)
+                unsure.append(root)
         for root in harmful if len(harmful) > 1 else ():
             root.unsure |= self._goes_nowhere(root)
-        return [*(root for root in kept if root not in hidden), *shown]
+        return [*shown, *unsure]
 
     def _place(self, group: Root, kept: list[Root]) -> None:
         """Count a group with the root that it is a consequence of, or make it one."""
@@ -174,22 +186,35 @@ class Merging:
             self._keep(group, len(kept), kept)
 
     def _is_guessed(self, group: Root, kept: list[Root]) -> bool:
-        """Count a group whose inputs are not known with the first root, for want of a better one.
-
-        A root that nothing has used is none: that Python has made more of it is not likely.
-        (What TensorFlow's writer leaves out may have used it.)
-        """
+        """Count a group whose inputs are not known with a root, for want of a better one."""
         if not group.node.open or self._is_of_other(group, kept):
             return False
-        harmful = (root for root in kept if not root.contained)
-        if self._dataflow.timeline.grouped:
-            harmful = (root for root in harmful if not self._goes_nowhere(root))
-        spread = next(harmful, None)
+        spread = next((root for root in kept if self._may_be_of(group, root)), None)
         if spread is None:
             return False
         _blame(group, spread)
         self._guessed.setdefault(spread.node, []).append(group)
         return True
+
+    def _may_be_of(self, group: Root, root: Root) -> bool:
+        """Whether what came in without a record may be of a root.
+
+        Python has not made more of what is only printed, as far as is likely, nor of what was
+        computed after it called the function.  (What TensorFlow's writer leaves out may have used
+        what seems to be only printed.)
+        """
+        if root.contained or (self._dataflow.timeline.grouped and self._goes_nowhere(root)):
+            return False
+        if not self._unrecorded.is_from_python(group.event):
+            return True
+        called, made = self._execution(group.event), self._execution(root.event)
+        return called is None or made is None or made < called
+
+    def _execution(self, event: TensorEvent) -> int | None:
+        """Return the execution that an event is, or is in; None where it is not known."""
+        if event.kind == "execution":
+            return event.index
+        return self._dataflow.timeline.execution_of(event.index)
 
     def _join_source(self, group: Root, kept: list[Root]) -> bool:
         """Count a group with the root whose values it got without a record."""
@@ -391,7 +416,7 @@ class Merging:
 
         It may have done no harm, but nothing shows that.
         """
-        if not harmful or self._is_from_outside(root):
+        if not harmful or (self._is_from_outside(root) and not self._is_data(root)):
             return False
         roots = {node: other for other in harmful for node in other.members}
         for joint in self._joints(root):
@@ -418,6 +443,12 @@ class Merging:
         is_written = self._is_from_outside(group) and not self._is_from_outside(met)
         return is_written and bool(rest) and self._is_contained(group, rest)
 
+    def _is_data(self, group: Root) -> bool:
+        """Whether a group begins with NaN that the program, or a function, was given."""
+        summary = self._summaries(group.event)
+        given = op_type_of(self._run, group.event) in ARGUMENTS and self._is_from_outside(group)
+        return given and summary is not None and bool(summary.nan)
+
     def _is_from_outside(self, group: Root) -> bool:
         return self._containment.is_from_outside(group.event, given=group.node.open)
 
@@ -431,7 +462,8 @@ class Merging:
 
         What leaves a pipeline may do harm later, and is then to be told apart from what does none.
         """
-        if group.contained and any(map(self._leaves_pipeline, group.members)):
+        leaves = group.contained and any(map(self._leaves_pipeline, group.members))
+        if leaves and not self._is_data(group):
             return None
         found = self._same.find(group.event)
         same = next((number for number in found if _may_share(kept[number], group)), None)
@@ -558,6 +590,15 @@ def _made_bad_by(source: Node, nodes: Sequence[Node]) -> dict[Node, None]:
             above = above.parent
         known.update(dict.fromkeys(path, known.get(above, False)))
     return {node: None for node in nodes if known.get(node)}
+
+
+def _joined(one: Root, another: Root) -> Root:
+    """Make one root of two with the same bug; return it."""
+    first, other = sorted((one, another), key=lambda root: root.node.time)
+    first.first_tensors += other.first_tensors
+    first.contained = False
+    _blame(other, first)
+    return first
 
 
 def _blame(group: Root, root: Root) -> None:

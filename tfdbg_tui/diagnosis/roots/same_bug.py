@@ -22,7 +22,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_gradient
 from tfdbg_tui.diagnosis.locations import user_frame
-from tfdbg_tui.diagnosis.op_traits import GROWS, MOVES, SOURCES
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, GROWS, MOVES, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,6 +121,9 @@ class SameBug:
             marks.add(("library", line))
         if self._op(event) is not None:
             marks.add(("op", self._op(event)))
+        if op_type_of(self._run, event) in ARGUMENTS:  # Data, of which several parts may be bad.
+            graph_id = graph_id_of(self._run, event)
+            marks.add(("given", event.index if graph_id is None else graph_id))
         key = self._code_key(event)
         return marks | {("code", key)} if key is not None else marks
 

@@ -72,8 +72,8 @@ RULES = (
         "what "
         "the root was taken of has come down to 0.",
         fix="Add a small epsilon to the divisor, under the root for the gradient's sake (in "
-        "float16 one below 6e-8 is 0); or use tf.math.l2_normalize or a normalisation layer. Keep a "
-        "schedule above 0.",
+        "float16 one below 6e-8 is 0); or use tf.math.l2_normalize or a normalisation layer. Keep "
+        "a schedule above 0.",
         example=example("RealDiv", given(0, 2), given(0, 1, by="Sqrt"), out=[NAN, 2]),
         edits=(*_UNIT_LENGTH, *_EPSILON),
     ),
