@@ -466,6 +466,15 @@ def test_a_call_that_fails_is_not_clean_where_the_program_goes_on(
     assert bool(told) is (verdict == "incomplete")
 
 
+def test_a_call_that_is_refused_has_lost_nothing(tmp_path: Path) -> None:
+    double = tf.function(lambda x: x + x)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        double.get_concrete_function(tf.constant(1.0))(tf.constant(1))
+    dump.disable_dump_debug_info()
+    assert diagnose(open_run(tmp_path)).verdict == "clean"
+
+
 def test_a_call_that_fails_as_the_program_wants_is_clean(tmp_path: Path) -> None:
     @tf.function
     def inverse(matrix: Any) -> Any:

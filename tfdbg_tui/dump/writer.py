@@ -500,7 +500,7 @@ class DumpWriter:
         """Say in the dump that what a function had computed when an op raised is not on record."""
         failed = failed_runs.failed_op(error.message)
         is_recorded = failed and self._graphs.is_recorded_before(call.graphs, failed)
-        if not (is_recorded or failed_runs.is_expected(error)):
+        if not (is_recorded or failed_runs.is_expected(error) or failed_runs.is_refused(error)):
             what = f"what {plain_name(call.name)} computed before it failed"
             self.skip(what, failed_runs.why_lost(error))
 

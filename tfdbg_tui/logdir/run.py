@@ -143,6 +143,11 @@ class Run:
         return not any(o.kind in _LEFT_OUT and o.count for o in self.omissions)
 
     @property
+    def has_skipped(self) -> bool:
+        """Whether something that was computed is never on record: a call failed, for example."""
+        return any(omission.kind == omissions.SKIPPED for omission in self.omissions)
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the files, as far as it has been found by now.
 

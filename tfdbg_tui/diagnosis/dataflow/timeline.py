@@ -238,19 +238,19 @@ class Timeline:
             op_name: The op.
             at: Where in time.
         """
-        rows: list[tuple[bool, int, int]] = []
-        for site, site_id in self.sites(graph_id, op_name):
+        sites = self.sites(graph_id, op_name)
+        # An op may have hundreds of outputs, which are on record one after the other.
+        for site, site_id in sorted(
+            sites, key=lambda s: (s[0].device != at.device, s[0].output_slot)
+        ):
             row = (
                 self._calls_of.row_in_call(site_id, at, after=True)
                 if self.grouped
                 else self._rows.first_after(site_id, at.row)
             )
             if row is not None:
-                rows.append((site.device != at.device, row, site.output_slot))
-        if not rows:
-            return None
-        _, row, slot = min(rows)
-        return TensorEvent("graph_execution", row, slot)
+                return TensorEvent("graph_execution", row, site.output_slot)
+        return None
 
     def after(self, graph_id: str, ref: TensorRef, row: int, number: int) -> list[TensorEvent]:
         """Return the first computations of a graph's tensor after a row, of whatever call.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,6 @@ from tfdbg_tui.diagnosis.report.when import step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
 from tfdbg_tui.logdir import TensorSummary
-from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +68,7 @@ class CaseBuilder:
             out=self._causes.summary(event) or TensorSummary(0),
             inputs=inputs,
             open=root.node.open,
-            unsure=root.unsure or (root.node.open and self._has_skipped),
+            unsure=root.unsure or (root.node.open and self._run.has_skipped),
             bad_input=any(
                 self._causes.health(event, producer) is Health.BAD for producer in producers
             ),
@@ -91,11 +89,6 @@ class CaseBuilder:
             graph_name=graph.name if graph else "",
             limits=", ".join(run.limits),
         )
-
-    @cached_property
-    def _has_skipped(self) -> bool:
-        """Whether something is never on record that may have made what came from elsewhere."""
-        return any(omission.kind == omissions.SKIPPED for omission in self._run.omissions)
 
     def _is_cut_off(self, event: TensorEvent) -> bool:
         """Whether a circular buffer has dropped what an event, or its execution, was made from."""

@@ -88,7 +88,7 @@ def verdict_line(
     """
     found = f"{_alerts(alerts)}{where}"
     if alerts and not roots:
-        found += ", harmless"
+        found += ", harmless as far as seen" if verdict == "incomplete" else ", harmless"
     rest = {
         "bad": f", {roots} root{'s' * (roots != 1)}",
         "incomplete": ", but not everything is on record",

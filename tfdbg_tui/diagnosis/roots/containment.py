@@ -233,7 +233,7 @@ class Containment:
         """
         op = graph_op_of(self._run, event)
         timeline = self._dataflow.timeline
-        if op is None or not timeline.grouped:
+        if op is None or not timeline.grouped or self._run.has_skipped:
             return False
         graph = self._run.graphs[op.graph_id]
         outputs = {ref.op_name for ref in self._dataflow.calls.outputs(op.graph_id)}

@@ -44,6 +44,9 @@ _FAILED_OP = re.compile(r"\[\[(?:\{\{function_node [^{}]*\}\})?\{\{node ([^{}]+)
 Its name begins with that of what calls the function.
 """
 
+_REFUSED_CALL = re.compile(r"cannot compute \S+ as input #\d+")
+"""What TensorFlow says where a function is called with a tensor of another type."""
+
 _NAMED_FEED = re.compile(r"\{\{node _arg_(.+)_\d+_(\d+)\}\}")
 """The op of a fed tensor, in the name of the op that takes its value, and its number among all."""
 
@@ -51,6 +54,11 @@ _NAMED_FEED = re.compile(r"\{\{node _arg_(.+)_\d+_(\d+)\}\}")
 def is_expected(error: BaseException) -> bool:
     """Return whether an error is no failure of what a run computes."""
     return isinstance(error, _EXPECTED_ERRORS)
+
+
+def is_refused(error: tf.errors.OpError) -> bool:
+    """Return whether a call was refused for its arguments: nothing of it ran."""
+    return _REFUSED_CALL.match(error.message) is not None
 
 
 def why_lost(error: BaseException) -> str:
