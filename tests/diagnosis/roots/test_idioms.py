@@ -171,3 +171,24 @@ def test_what_came_in_is_no_consequence_of_what_is_computed_later(tmp_path: Path
         tfdbg_tui.disable_dump_debug_info()
     roots = diagnose(open_run(str(tmp_path))).roots
     assert {root.op_type for root in roots} == {"Placeholder", "Log"}
+
+
+def test_the_first_overflow_of_a_loop_is_told_whatever_its_variable_is_called(
+    tmp_path: Path,
+) -> None:
+    @tf.function
+    def series(x: Any) -> Any:
+        power, factor, total = x, tf.constant(1.0), x * 0.0
+        for _ in tf.range(60):
+            total += power / factor
+            power = tf.square(power)
+            factor *= 10.0
+        return total
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        series(tf.constant([1.0, 20.0]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = diagnose(open_run(str(tmp_path))).roots
+    assert root.op_type == "Square"

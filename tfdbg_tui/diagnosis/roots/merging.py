@@ -165,9 +165,9 @@ class Merging:
         for root in hidden:
             alike = [numbered[number] for number in self._same.find(root.event)]
             same = next((one for one in shown if one in alike and not one.contained), None)
-            if same is not None and self._is_data(root):
+            if same is not None:
                 shown[shown.index(same)] = _joined(root, same)
-            elif before := same or self._ancestor(root)[0]:
+            elif before := self._ancestor(root)[0]:
                 _blame(root, before)
             else:
                 root.contained, root.unsure = False, True
