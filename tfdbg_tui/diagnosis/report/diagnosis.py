@@ -355,8 +355,8 @@ class Diagnosis:
     def _ran_at(self, event: TensorEvent) -> Location | None:
         """Return the user's line that made a tensor.
 
-        For what Python runs as a whole, a gradient function or a replica's thread, that is the line
-        that ran it.
+        For what Python runs as a whole, a gradient function or a replica's thread, and for what it
+        feeds to a session, that is the line that ran it.
         """
         run = self._run
         calls = self.dataflow.calls
@@ -364,7 +364,8 @@ class Diagnosis:
         created = location_of(run, stack_id_of(run, event))
         if event.kind == "execution" or graph is None:
             return created
-        if created is not None and not graph.name.startswith("__backward_"):
+        is_fed = not graph.name and op_type_of(run, event) == "Placeholder"
+        if created is not None and not (is_fed or graph.name.startswith("__backward_")):
             return created
         index = self.dataflow.timeline.execution_of(event.index)
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None

@@ -270,6 +270,18 @@ RULES = (
         example=example("Reshape", unrecorded(), out=[NAN, 1], limits="layers=encoder"),
     ),
     Rule(
+        id="bad-feed",
+        title="NaN or ∞ was fed",
+        op_types=ops("Placeholder"),
+        test=also(
+            comes_in("they were fed to the session", "likely"),
+            lambda case: not case.graph_name,
+        ),
+        why="What feed_dict gives for the placeholder was not finite.",
+        fix="Check what is fed: np.isfinite(x).all().",
+        example=example("Placeholder", out=[NAN, 2]),
+    ),
+    Rule(
         id="bad-argument",
         title="NaN or ∞ in a function's argument",
         op_types=ops("Placeholder", "PlaceholderWithDefault"),
