@@ -192,3 +192,31 @@ def test_the_first_overflow_of_a_loop_is_told_whatever_its_variable_is_called(
         tfdbg_tui.disable_dump_debug_info()
     (root,) = diagnose(open_run(str(tmp_path))).roots
     assert root.op_type == "Square"
+
+
+def test_a_variable_that_python_made_bad_is_told_with_its_line(tmp_path: Path) -> None:
+    weight = tf.Variable([1.0, 1.0])
+    total = tf.function(lambda: tf.reduce_sum(weight))
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        weight.assign([1.0, np.nan])
+        total()
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = diagnose(open_run(str(tmp_path))).roots
+    assert "assigned at test_idioms.py:" in root.evidence
+
+
+def test_a_line_that_is_part_of_several_functions_is_one_root(tmp_path: Path) -> None:
+    def masked(x: Any) -> Any:
+        return tf.reduce_sum(x) / tf.reduce_sum(x * 0.0)
+
+    train, test = tf.function(lambda x: masked(x) + 1.0), tf.function(lambda x: masked(x) * 2.0)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        test(tf.constant([1.0, 2.0]))
+        train(tf.constant([1.0, 3.0]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = diagnose(open_run(str(tmp_path))).roots
+    assert root.op_type == "RealDiv"

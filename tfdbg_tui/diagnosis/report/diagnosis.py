@@ -301,7 +301,7 @@ class Diagnosis:
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
-            evidence=match.evidence + whose + self._in_thread(event),
+            evidence=match.evidence + whose + self._assigned_at(event) + self._in_thread(event),
             why=rule.why,
             fix=rule.fix,
             suggestion=self._suggestion(event, rule, called),
@@ -370,6 +370,16 @@ class Diagnosis:
         index = self.dataflow.timeline.execution_of(event.index)
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
         return ran or created
+
+    def _assigned_at(self, event: TensorEvent) -> str:
+        """Say on which line Python assigned a variable what is read from it."""
+        assigned = [
+            location_of(self._run, stack_id_of(self._run, producer.event))
+            for producer in self.dataflow.producers(event)
+            if producer.via == "variable" and producer.event and producer.event.kind == "execution"
+        ]
+        lines = [f"{os.path.basename(line.file)}:{line.line}" for line in assigned if line]
+        return f"; assigned at {lines[0]}" if lines else ""
 
     def _in_thread(self, event: TensorEvent) -> str:
         """Say which thread has made a tensor, where it is not the one that began."""

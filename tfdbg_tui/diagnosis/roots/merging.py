@@ -174,7 +174,21 @@ class Merging:
                 unsure.append(root)
         for root in harmful if len(harmful) > 1 else ():
             root.unsure |= self._goes_nowhere(root)
-        return [*shown, *unsure]
+        return self._one_a_line([*shown, *unsure])
+
+    def _one_a_line(self, roots: list[Root]) -> list[Root]:
+        """Join what one line did in several places, as in the functions that train and test."""
+        kept: list[Root] = []
+        for root in roots:
+            harmful = [one for one in kept if not (one.contained or root.contained)]
+            alike = (one for one in harmful if self._same.of_same_line(one.event, root.event))
+            same = next(alike, None)
+            if same is None:
+                kept.append(root)
+                continue
+            same.first_tensors += root.first_tensors
+            _blame(root, same)
+        return kept
 
     def _place(self, group: Root, kept: list[Root]) -> None:
         """Count a group with the root that it is a consequence of, or make it one."""

@@ -95,6 +95,15 @@ class SameBug:
             marks |= self._made_by_lines(event, event.kind)
         return sorted({number for mark in marks for number in self._known.get(mark, ())})
 
+    def of_same_line(self, event: TensorEvent, other: TensorEvent) -> bool:
+        """Whether one line of code, which is called in several places, has made two tensors.
+
+        What it makes in one place may be of several bugs: ``a / b + c / d``.
+        """
+        places = {(graph_id_of(self._run, e), stack_id_of(self._run, e)) for e in (event, other)}
+        lines = [self._made_by_lines(one, "graph_execution") for one in (event, other)]
+        return len(places) > 1 and bool(lines[0]) and lines[0] == lines[1]
+
     def find_gradient(self, event: TensorEvent) -> int | None:
         """Return the number of a group that began with the gradient of an op that made a tensor.
 
