@@ -46,6 +46,7 @@ _INSTALLED = re.compile(
 _USER_PSEUDO_FILES = ("<stdin>", "<string>", "<ipython-input", "<console>", "<python-input")
 
 
+_AUTOGRAPH = re.compile(r"/tensorflow/python/.*autograph")
 _AUTOGRAPH_FILE = re.compile(r"__autograph_generated_file[^/]*\.py$")
 
 
@@ -86,6 +87,12 @@ def location_of(run: Run, stack_id: int | None) -> Location | None:
     frame = frames[position]
     lines = source_lines(run, frame.host, frame.path)
     return Location(frame.path or "", frame.line, frame.function, _code(lines, frame.line))
+
+
+def is_converted(run: Run, stack_id: int | None) -> bool:
+    """Whether AutoGraph has converted code of a stack: of it only statements are known."""
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    return any(_AUTOGRAPH.search((frame.path or "").replace("\\", "/")) for frame in frames)
 
 
 def source_lines(run: Run, host: str, path: str | None) -> tuple[str, ...]:

@@ -12,9 +12,17 @@ class BadTensorError(ArithmeticError):
     """Raised, with ``on_bad="raise"``, by the op or function call that made a bad tensor."""
 
 
+_HEADING = "Graph execution error:"
+"""So TensorFlow begins a message; then come the op's stack, and what was wrong."""
+
+
 def reason_of(error: BaseException) -> str:
     """Return an error in one line."""
-    line = next(iter(str(error).strip().splitlines()), "")
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    line = next(iter(lines), "")
+    if line == _HEADING:
+        told = [line for line in lines if not line.startswith((" ", "\t", "Detected at", "<stack"))]
+        line = told[-1]
     return f"{type(error).__name__}: {line}" if line else type(error).__name__
 
 

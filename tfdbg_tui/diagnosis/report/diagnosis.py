@@ -28,7 +28,7 @@ from tfdbg_tui.diagnosis.gradients import (
 )
 from tfdbg_tui.diagnosis.history import history_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
-from tfdbg_tui.diagnosis.locations import Location, location_of, source_lines
+from tfdbg_tui.diagnosis.locations import Location, is_converted, location_of, source_lines
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
@@ -46,6 +46,7 @@ from tfdbg_tui.diagnosis.rules.edits import (
     suggestion,
 )
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
+from tfdbg_tui.diagnosis.statements import line_of_op
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
 from tfdbg_tui.wire.events import BUILDS
 
@@ -361,7 +362,7 @@ class Diagnosis:
         run = self._run
         calls = self.dataflow.calls
         graph = run.graphs.get(calls.outermost(graph_id_of(run, event) or ""))
-        created = location_of(run, stack_id_of(run, event))
+        created = self._written_at(event)
         if event.kind == "execution" or graph is None:
             return created
         is_fed = not graph.name and op_type_of(run, event) == "Placeholder"
@@ -370,6 +371,18 @@ class Diagnosis:
         index = self.dataflow.timeline.execution_of(event.index)
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
         return ran or created
+
+    def _written_at(self, event: TensorEvent) -> Location | None:
+        """Return the user's line that made a tensor, in a statement of several lines as well."""
+        run, stack_id = self._run, stack_id_of(self._run, event)
+        known = location_of(run, stack_id)
+        if known is None or not is_converted(run, stack_id):
+            return known
+        for lines in (source_lines(run, host, known.file) for host in run.hosts):
+            line = line_of_op(lines, known.line, op_type_of(run, event) or "")
+            if line != known.line:
+                return replace(known, line=line, code=lines[line - 1].strip())
+        return known
 
     def _assigned_at(self, event: TensorEvent) -> str:
         """Say on which line Python assigned a variable what is read from it."""

@@ -1,0 +1,61 @@
+"""On which line of a statement an op is written.
+
+Of code that AutoGraph has converted TensorFlow only knows the first or last line of a statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LONGEST_SOURCE = 1_000_000  # characters; more takes seconds
+_OPERATORS = {"RealDiv": "/", "Pow": "**", "MatMul": "@", "BatchMatMulV2": "@", "Square": "**"}
+
+
+def line_of_op(lines: Sequence[str], line: int, op_type: str) -> int:
+    """Return the line on which an op is written, as far as the text tells.
+
+    Args:
+        lines: The source text.
+        line: The line that is known: any of the statement, from 1.
+        op_type: Type of the op.
+
+    Returns:
+        The only line of the statement with the name or the operator of the op; else `line`.
+    """
+    first, last = _statement_at(tuple(lines), line)
+    written = [n for n in range(first, last + 1) if _is_written(lines[n - 1], op_type)]
+    return written[0] if len(written) == 1 else line
+
+
+def _is_written(text: str, op_type: str) -> bool:
+    code = text.partition("#")[0]
+    operator = _OPERATORS.get(op_type)
+    named = re.search(rf"\b{re.escape(op_type.lower())}\(", code)
+    return named is not None or (operator is not None and operator in code)
+
+
+def _statement_at(lines: tuple[str, ...], line: int) -> tuple[int, int]:
+    """Return the first and last line of the statement without others in it that a line is in."""
+    around = [(first, last) for first, last in _statements(lines) if first <= line <= last]
+    return around[0] if around else (line, line - 1)
+
+
+@lru_cache(maxsize=16)
+def _statements(lines: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Return first and last line of the statements that take several lines, and hold no others."""
+    text = "\n".join(lines)
+    if len(text) > _LONGEST_SOURCE:
+        return []
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    simple = [node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    places = [(node.lineno, node.end_lineno or node.lineno) for node in simple]
+    return [(first, last) for first, last in places if last > first]
