@@ -8,6 +8,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     behind,
     downgraded,
     either,
+    finite_in,
     identity,
     in_forward,
     in_optimizer,
@@ -380,6 +381,17 @@ RULES = (
         fix="Clip the second argument.",
         example=example("Xlogy", given(1, 0), given(0, 0), out=[-INF, 0]),
         edits=(Edit("xlogy(X, Y)", "{F}({X}, tf.maximum({Y}, {eps}))"),),
+    ),
+    Rule(
+        id="ctc-label-too-long",
+        title="CTC loss of a label that is longer than its time steps",
+        op_types=ops("CTCLoss", "CTCLossV2"),
+        test=also(finite_in(), lambda case: not case.out.nan),
+        why="A label takes a time step for each of its symbols, and one more between two that are "
+        "equal. Where it has fewer no path leads to it: its probability is 0, and the loss ∞.",
+        fix="Compare label_length and repeated symbols with logit_length; leave such examples out, "
+        "or let the network keep more time steps (fewer or narrower strides).",
+        example=example("CTCLoss", given(1, 2), out=[INF]),
     ),
     Rule(
         id="bessel-overflow",
