@@ -13,6 +13,7 @@ import pytest
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.control.program_recording import CannotAskError, ProgramRecording
 from tfdbg_tui.tui.session.focus import Focus
+from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.wire import events, omissions, tfrecord
 from tfdbg_tui.wire.control import Control, control_path, decode
 
@@ -35,7 +36,7 @@ def run(logdirs: RecordedLogdirs, tmp_path: Path) -> Run:
 
 
 def shown(run: Run, focus: Focus | None = None) -> Any:
-    return SimpleNamespace(snapshot=SimpleNamespace(run=run), focus=focus or Focus("alerts"))
+    return SimpleNamespace(snapshot=Snapshot(run), focus=focus or Focus("timeline"))
 
 
 def asked(run: Run) -> Control | None:

@@ -121,7 +121,7 @@ async def test_zoom_gives_one_pane_everything_and_takes_it_back(
     open_app: Open, logdirs: RecordedLogdirs, size: tuple[int, int]
 ) -> None:
     async with open_app(logdirs["mnist"], size) as opened:
-        await opened.press("1")
+        await opened.press("3", "1")
         before = opened.screen()
         await opened.press("3", "z")
         assert opened.screen().splitlines()[-1].startswith(" z all panes"), "how to leave it"

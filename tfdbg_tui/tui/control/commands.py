@@ -10,7 +10,6 @@ from tfdbg_tui.diagnosis import bad_elements_text, name_of
 from tfdbg_tui.program import log_path
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.control.program_recording import CannotAskError, ProgramRecording
-from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.terminal import clipboard, editor
 
 if TYPE_CHECKING:
@@ -260,7 +259,7 @@ class Commands:
         from tfdbg_tui.tui.screens.values import ValuesScreen
 
         snapshot = self._session.snapshot
-        event = focused_event(snapshot, self._session.focus) if snapshot else None
+        event = navigation.chosen_tensor(snapshot, self._session.focus) if snapshot else None
         tensor = snapshot.tensor(event) if snapshot and event else None
         if snapshot is None or event is None:
             self._parts.say("no tensor is focused")

@@ -67,10 +67,14 @@ class Navigator:
         except navigation.NowhereError as nowhere:
             self._parts.say(str(nowhere))
         session, keys = self._session, self._parts.main.keys
-        if by_moving and session.following and navigation.looks_elsewhere(before, session.focus):
+        if by_moving and session.following and self._looks_elsewhere(before):
             session.follow(False)
         keys.searching = self._parts.search.text if self._parts.search.under_way else ""
         keys.show()
+
+    def _looks_elsewhere(self, before: Focus) -> bool:
+        snapshot, focus = self._session.snapshot, self._session.focus
+        return snapshot is None or navigation.looks_elsewhere(snapshot, before, focus)
 
     def go(self, navigate: Navigate, *, jump: bool) -> None:
         """Go where a function of navigation says.

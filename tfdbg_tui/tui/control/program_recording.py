@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import location_of, name_of
 from tfdbg_tui.storage import urls
-from tfdbg_tui.tui.session.focusing import focused_event
+from tfdbg_tui.tui.navigation import chosen_tensor
 from tfdbg_tui.user_files import write_whole
 from tfdbg_tui.wire.control import Control, control_path, decode, encode
 
@@ -56,7 +56,7 @@ class ProgramRecording:
         """
         run = self._run()
         snapshot = self._session.snapshot
-        event = focused_event(snapshot, self._session.focus) if snapshot else None
+        event = chosen_tensor(snapshot, self._session.focus) if snapshot else None
         if event is None:
             raise CannotAskError("no tensor is focused")
         wanted, name = _asked(run), _name(run, event)

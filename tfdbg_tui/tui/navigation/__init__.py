@@ -3,8 +3,8 @@
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
 the same op, `training_steps`, `history` of a tensor, `alerts`, `asking_why`, `finding` by name or
 text with `candidates` as one types, `places` to come back to, `filtering` and `sorting` lists,
-`showing` more or less, `copying`, `settling` when a run opens.  What differs from pane to pane is a
-method of the pane's `Rows`.
+`showing` more or less, `copying`, `settling` when a run opens.  All act on what is `chosen`.  What
+differs from pane to pane is a method of the pane's `Rows`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from tfdbg_tui.tui.navigation.alerts import first_alert, step_alert
 from tfdbg_tui.tui.navigation.asking_why import close_why, stand_on_root, why
 from tfdbg_tui.tui.navigation.candidates import columns, destinations, filters
+from tfdbg_tui.tui.navigation.chosen import chosen_tensor
 from tfdbg_tui.tui.navigation.copying import copy_text, diagnosis_text
 from tfdbg_tui.tui.navigation.drilling import click, click_title, enter, step_sideways
 from tfdbg_tui.tui.navigation.filtering import (
@@ -54,6 +55,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 
 __all__ = [
     "NowhereError",
+    "chosen_tensor",
     "click",
     "click_title",
     "close",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.tui.navigation.chosen import in_view
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.session.focusing import focus_alert, focus_first_alert
 from tfdbg_tui.tui.session.nowhere import NowhereError
@@ -32,7 +33,7 @@ def step_alert(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     target = position + step
     if not 0 <= target < len(alerts):
         raise NowhereError("this is the last alert" if step > 0 else "this is the first alert")
-    return focus_alert(snapshot, focus, target)
+    return in_view(snapshot, focus_alert(snapshot, focus, target))
 
 
 def first_alert(snapshot: Snapshot, focus: Focus) -> Focus:

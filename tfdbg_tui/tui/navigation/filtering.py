@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis import graph_id_of, op_type_of
 from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, QueryError, parse, selects_some, with_kind
 from tfdbg_tui.tui.navigation.asking_why import close_why
+from tfdbg_tui.tui.navigation.chosen import chosen_tensor
 from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named
-from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def tensors_of_function(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def _focused(snapshot: Snapshot, focus: Focus) -> TensorEvent:
-    event = focused_event(snapshot, focus)
+    event = chosen_tensor(snapshot, focus)
     if event is None:
         raise NowhereError("no tensor is focused")
     return event

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import name_of, outputs_of_same_op, tensors_of_line
+from tfdbg_tui.tui.navigation.chosen import chosen_tensor
 from tfdbg_tui.tui.panes import source_code
 from tfdbg_tui.tui.panes.listing import pane_of_subject
-from tfdbg_tui.tui.session.focusing import focus_event, focused_event
+from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def tensors_together(snapshot: Snapshot, focus: Focus) -> tuple[list[TensorEvent
         NowhereError: There is none.
     """
     run, dataflow = snapshot.run, snapshot.dataflow
-    event = focused_event(snapshot, focus)
+    event = chosen_tensor(snapshot, focus)
     if focus.pane == source_code.SPEC.name and focus.place is not None:
         found = tensors_of_line(run, dataflow, focus.place.path, focus.place.line)
         if not found:

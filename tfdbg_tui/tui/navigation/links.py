@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.tui.panes import pane_named
-from tfdbg_tui.tui.panes.listing import pane_of_subject
+from tfdbg_tui.tui.navigation.chosen import in_view, on_chosen
 from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.session.links import focus_consumer, focus_producer
 
@@ -21,6 +19,7 @@ def to_producer(snapshot: Snapshot, focus: Focus) -> Focus:
     Raises:
         NowhereError: It has no inputs, or none that is recorded.
     """
+    focus = on_chosen(snapshot, focus)
     return _in_view(snapshot, focus, focus_producer(snapshot, focus))
 
 
@@ -30,6 +29,7 @@ def to_consumer(snapshot: Snapshot, focus: Focus) -> Focus:
     Raises:
         NowhereError: Nothing takes it.
     """
+    focus = on_chosen(snapshot, focus)
     return _in_view(snapshot, focus, focus_consumer(snapshot, focus))
 
 
@@ -37,6 +37,4 @@ def _in_view(snapshot: Snapshot, before: Focus, after: Focus) -> Focus:
     """Stay in a pane that shows the newly focused tensor, or go to the one that lists it."""
     if focused_event(snapshot, before) == focused_event(snapshot, after):
         return after  # an op of which no tensor is recorded
-    if not pane_named(before.pane).rows.LISTS_EVENTS:
-        return after
-    return replace(after, pane=pane_of_subject(after))
+    return in_view(snapshot, after)

@@ -159,9 +159,15 @@ def latest(snapshot: Snapshot, focus: Focus) -> Focus:
     return pane_named(focus.pane).rows.newest(snapshot, focus)
 
 
-def looks_elsewhere(before: Focus, after: Focus) -> bool:
-    """Whether the user has moved to another event, op or line, rather than to another pane."""
-    return after != replace(
+def looks_elsewhere(snapshot: Snapshot, before: Focus, after: Focus) -> bool:
+    """Whether the user has moved to another event, op or line, rather than to another pane.
+
+    Args:
+        snapshot: What is shown.
+        before: What was focused.
+        after: What is focused.
+    """
+    elsewhere = replace(
         before,
         pane=after.pane,
         library_frames=after.library_frames,
@@ -170,3 +176,4 @@ def looks_elsewhere(before: Focus, after: Focus) -> bool:
         worker=after.worker,
         sorts=after.sorts,
     )
+    return after != pane_named(after.pane).rows.look(snapshot, elsewhere)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.tui.session.focusing import focus_execution, focus_graph_execution, focused_event
+from tfdbg_tui.tui.navigation.chosen import chosen_tensor, in_view
+from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def step_computation(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     Raises:
         NowhereError: There is none, or no tensor is focused.
     """
-    event = focused_event(snapshot, focus)
+    event = chosen_tensor(snapshot, focus)
     if event is None:
         raise NowhereError("no tensor is focused")
     run = snapshot.run
@@ -42,9 +44,7 @@ def step_computation(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
         row = _next_alike([run.executions.kinds, run.executions.stack_ids], event.index, step)
     if row is None:
         raise NowhereError(f"this is its {'last' if step > 0 else 'first'} computation")
-    if event.kind == "graph_execution":
-        return focus_graph_execution(snapshot, focus, row)
-    return focus_execution(snapshot, focus, row, event.slot)
+    return in_view(snapshot, focus_event(snapshot, focus, replace(event, index=row)))
 
 
 def _next_alike(columns: Sequence[ColumnView], row: int, step: int) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.tui.panes import PANES, alerts, pane_named
+from tfdbg_tui.tui.session.calls import first_row
 from tfdbg_tui.tui.session.focus import Focus
 from tfdbg_tui.tui.session.focusing import (
     focus_event,
@@ -18,8 +19,6 @@ from tfdbg_tui.tui.session.focusing import (
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import Headroom
     from tfdbg_tui.tui.session.snapshot import Snapshot
-
-_FEW = 1000  # rows that data functions may have computed before those of the step
 
 
 def first_focus(snapshot: Snapshot) -> Focus:
@@ -69,29 +68,24 @@ def _open_on_healthy(snapshot: Snapshot, largest: Headroom | None, focus: Focus)
 
 def _first_of_steps(snapshot: Snapshot) -> TensorEvent | None:
     """Return the first tensor of a graph in the first training step, else its first execution."""
-    run, timeline = snapshot.run, snapshot.dataflow.timeline
-    steps = run.executions.steps
+    run, steps = snapshot.run, snapshot.run.executions.steps
     if not len(steps):
         return None
-    number = int(steps.numbers[0])
-    execution = steps.first_execution(number) or 0
-    first_row = timeline.row_after(execution - 1) if execution else 0
-    for row in range(first_row, min(first_row + _FEW, len(run.graph_executions))):
-        caused_by = timeline.execution_of(row)
-        if caused_by is not None and steps.of(caused_by) == number:
-            slot = run.graph_executions.site(row).output_slot
-            return TensorEvent("graph_execution", row, slot)
-    return TensorEvent("execution", execution, 0)
+    execution = steps.first_execution(int(steps.numbers[0])) or 0
+    row = first_row(snapshot, execution)
+    if row is None:
+        return TensorEvent("execution", execution, 0)
+    return TensorEvent("graph_execution", row, run.graph_executions.site(row).output_slot)
 
 
 def settle(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Return a focus that stands on something: in a pane that is open, and on an event."""
+    """Return a focus that stands on something: in a pane that is open, and on what that shows."""
     if focus.why is None and pane_named(focus.pane).answers_why:
         focus = replace(focus, pane=focus.why_from or PANES[0].name)
     if not pane_named(focus.pane).is_there(snapshot):
         focus = replace(focus, pane=PANES[0].name)
     if focus.execution is not None or focus.graph_execution is not None:
-        return focus
+        return pane_named(focus.pane).rows.look(snapshot, focus)
     first = replace(first_focus(snapshot), sorts=focus.sorts)
     untouched = focus == Focus(PANES[0].name, sorts=focus.sorts)
     return first if untouched else replace(first, pane=focus.pane)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.tui.navigation.chosen import in_view
+from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.focusing import focus_execution
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def step_training(snapshot: Snapshot, focus: Focus, direction: int) -> Focus:
-    """Go to the first execution of the next (1) or previous (-1) training step.
+    """Go to the next (1) or previous (-1) training step: in either list to its first row.
 
     Args:
         snapshot: What is shown.
@@ -29,4 +31,5 @@ def step_training(snapshot: Snapshot, focus: Focus, direction: int) -> Focus:
     found = steps.next_execution(focus.execution or 0, direction)
     if found is None:
         raise NowhereError(f"this is the {'last' if direction > 0 else 'first'} step")
-    return focus_execution(snapshot, focus, found)
+    focus = focus_execution(snapshot, focus, found)
+    return in_view(snapshot, pane_named(focus.pane).rows.look(snapshot, focus))

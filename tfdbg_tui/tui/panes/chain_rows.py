@@ -67,6 +67,11 @@ class ChainRows(Rows):
         event = shown.links[self.rows(snapshot, focus)[row].first].event
         return focus_event(snapshot, replace(focus, link=event), event)
 
+    def tensor(self, snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+        """See `Rows`."""
+        shown = shown_chain(snapshot, focus)
+        return shown.links[shown.chosen(focus.link)].event if shown else None
+
     def texts(self, snapshot: Snapshot, focus: Focus) -> Sequence[str]:
         """See `Rows`."""
         shown = shown_chain(snapshot, focus)

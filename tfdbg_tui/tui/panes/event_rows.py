@@ -10,6 +10,7 @@ import numpy as np
 from tfdbg_tui.query import OF_TENSORS, Outputs
 from tfdbg_tui.tui.panes.matching import Matches
 from tfdbg_tui.tui.panes.rows import Rows, ToSort
+from tfdbg_tui.tui.session.focusing import focused_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tfdbg_tui.diagnosis import TensorEvent
     from tfdbg_tui.query import Kind, TextTerm
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
@@ -59,6 +61,10 @@ class EventRows(Rows):
     def select(self, snapshot: Snapshot, focus: Focus, row: int) -> Focus:
         """See `Rows`."""
         return self.focus_on(snapshot, focus, self.index(snapshot, focus, row))
+
+    def tensor(self, snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
+        """See `Rows`: the one in this list."""
+        return focused_event(snapshot, self.look(snapshot, focus))
 
     def go_to_number(self, snapshot: Snapshot, focus: Focus, number: int) -> Focus:
         """See `Rows`: the event of that number, which a filter may leave out."""

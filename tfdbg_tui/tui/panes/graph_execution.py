@@ -19,7 +19,11 @@ from tfdbg_tui.tui.panes.trace_columns import (
     TraceRow,
     choose_columns,
 )
-from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
+from tfdbg_tui.tui.session.focusing import (
+    focus_graph_execution,
+    focused_event,
+    look_at_graph_execution,
+)
 from tfdbg_tui.tui.terminal.text import compact, short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import indented, width_of
@@ -60,6 +64,12 @@ class GraphExecutionRows(EventRows):
     def focus_on(self, snapshot: Snapshot, focus: Focus, index: int) -> Focus:
         """See `EventRows`."""
         return focus_graph_execution(snapshot, focus, index)
+
+    def look(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`."""
+        if focus.subject == "op" or focus.graph_execution is None:
+            return focus
+        return look_at_graph_execution(snapshot, focus, focus.graph_execution)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the op that computed the tensor."""

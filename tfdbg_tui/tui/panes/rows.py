@@ -74,6 +74,10 @@ class Rows(ABC):
             row: The row, from 0.
         """
 
+    def look(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """Return the focus where the pane gets the keys: on the tensor that it shows as chosen."""
+        return focus
+
     def selections(self, focus: Focus) -> Sequence[tuple[Kind, str]]:
         """Return the lists of the run that a filter of the pane selects from, and the filters."""
         return ()
@@ -185,7 +189,7 @@ class Rows(ABC):
 
     def text(self, snapshot: Snapshot, focus: Focus) -> str:
         """Return what copying puts on the clipboard; "" for nothing."""
-        event = focused_event(snapshot, focus)
+        event = self.tensor(snapshot, focus)
         return name_of(snapshot.run, event) if event else ""
 
     def place(self, snapshot: Snapshot, focus: Focus) -> str:

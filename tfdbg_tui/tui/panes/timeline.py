@@ -11,7 +11,12 @@ from tfdbg_tui.diagnosis import TensorEvent, breadcrumb, readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.overview import overview
-from tfdbg_tui.tui.session.focusing import focus_execution, focus_newest, focused_event
+from tfdbg_tui.tui.session.focusing import (
+    focus_execution,
+    focus_newest,
+    focused_event,
+    look_at_execution,
+)
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.cells import joined
@@ -49,6 +54,12 @@ class ExecutionRows(EventRows):
     def focus_on(self, snapshot: Snapshot, focus: Focus, index: int) -> Focus:
         """See `EventRows`."""
         return focus_execution(snapshot, focus, index)
+
+    def look(self, snapshot: Snapshot, focus: Focus) -> Focus:
+        """See `Rows`."""
+        if focus.subject == "execution" or focus.execution is None:
+            return focus
+        return look_at_execution(snapshot, focus)
 
     def enter(self, snapshot: Snapshot, focus: Focus) -> Focus:
         """See `Rows`: to the stack trace of the execution."""

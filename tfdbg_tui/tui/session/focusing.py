@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import TensorEvent, user_frame
+from tfdbg_tui.tui.session.calls import row_at
 from tfdbg_tui.tui.session.focus import OpName, SourcePlace
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
@@ -66,7 +67,7 @@ def focus_event(snapshot: Snapshot, focus: Focus, event: TensorEvent) -> Focus:
 
 
 def focus_execution(snapshot: Snapshot, focus: Focus, index: int, slot: int = 0) -> Focus:
-    """Focus an execution and the stack trace it has.
+    """Focus an execution and the stack trace it has, and where Graph Execution stands for it.
 
     Args:
         snapshot: What is shown.
@@ -74,9 +75,30 @@ def focus_execution(snapshot: Snapshot, focus: Focus, index: int, slot: int = 0)
         index: Position of the execution in the run, from 0.
         slot: Which output of it; None for all.
     """
-    focus = replace(focus, execution=index, slot=slot, subject="execution")
-    focus = replace(focus, branch=(), forks=frozenset())
+    row = focus.graph_execution
+    if row is None or snapshot.execution_of(row) != index:
+        row = row_at(snapshot, index)
+    focus = replace(focus, execution=index, slot=slot, graph_execution=row)
+    return look_at_execution(snapshot, focus)
+
+
+def look_at_execution(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Show the stack trace of the focused execution; both lists stay where they are."""
+    focus = replace(focus, subject="execution", branch=(), forks=frozenset())
     return _show_stack(snapshot, focus)
+
+
+def look_at_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus:
+    """Focus a graph execution and its op; Python Execution Timeline stays where it is.
+
+    Args:
+        snapshot: What is shown.
+        focus: What is focused.
+        index: Position of the graph execution in the run, from 0.
+    """
+    site = snapshot.run.graph_executions.site(index)
+    focus = replace(focus, graph_execution=index)
+    return focus_op(snapshot, focus, OpName(site.graph_id, site.op_name))
 
 
 def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus:
@@ -87,12 +109,10 @@ def focus_graph_execution(snapshot: Snapshot, focus: Focus, index: int) -> Focus
         focus: What is focused.
         index: Position of the graph execution in the run, from 0.
     """
-    site = snapshot.run.graph_executions.site(index)
     caused_by = snapshot.execution_of(index)
     if caused_by is not None and caused_by != focus.execution:
         focus = replace(focus, execution=caused_by, slot=0)
-    focus = replace(focus, graph_execution=index)
-    return focus_op(snapshot, focus, OpName(site.graph_id, site.op_name))
+    return look_at_graph_execution(snapshot, focus, index)
 
 
 def focus_op(snapshot: Snapshot, focus: Focus, op: OpName, output: int | None = None) -> Focus:

@@ -76,6 +76,8 @@ class Session:
 
     @focus.setter
     def focus(self, focus: Focus) -> None:
+        if self.snapshot is not None:
+            focus = self._settle(self.snapshot, focus)
         if not focus.forks:  # they are paths that differ from what is unfolded
             focus = replace(focus, unfolded=self._tree_rows)
         if focus != self._focus:
