@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pytest
+
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis import TensorEvent
+from tfdbg_tui.diagnosis.report.explanation import Explanation
+from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.navigation import first_focus
+from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import RecordedLogdirs
     from tests.tui.conftest import Open
 
@@ -63,3 +74,30 @@ async def test_graph_execution_goes_along_with_steps_and_executions(
         row, execution = opened.focus.graph_execution, opened.focus.execution
         await opened.press("2", "3", "2", "6", "1", "3")
         assert (opened.focus.graph_execution, opened.focus.execution) == (row, execution)
+
+
+@pytest.fixture
+def call_without_a_record(tmp_path: Path) -> Snapshot:
+    """A call whose output is not on record, of a function that computes NaN."""
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("train", "train", "root")
+    made.op("train", "Log", "log")
+    made.op("train", "Mul", "finite")
+    made.execution("Fill", [], {1: floats(1.0)})
+    made.trace("train", "finite", floats(1.0))
+    made.trace("train", "log", floats(np.nan))
+    made.execution("__inference_train_7", [], {}, graph_id="train")
+    return Snapshot(made.open())
+
+
+def test_why_a_call_tells_nothing_is_asked_of_what_is_bad_inside(
+    call_without_a_record: Snapshot,
+) -> None:
+    snapshot = call_without_a_record
+    snapshot = snapshot.explained(Explanation(snapshot.run, snapshot.alerts))
+    start = replace(first_focus(snapshot), pane="timeline")
+    call = navigation.move_to(snapshot, start, 1)
+    assert navigation.why(snapshot, call).why == TensorEvent("graph_execution", 1, 0)
+    fill = navigation.move_to(snapshot, start, 0)
+    assert navigation.why(snapshot, fill).why == TensorEvent("execution", 0, 0)

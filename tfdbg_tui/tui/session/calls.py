@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis import TensorEvent
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 _FEW = 1000  # rows that functions of input pipelines may have computed before those of a call
@@ -39,6 +43,21 @@ def first_row(snapshot: Snapshot, execution: int) -> int | None:
         if caused_by is not None and caused_by >= execution:
             return row if steps.of(caused_by) == steps.of(execution) else None
     return None
+
+
+def bad_inside(snapshot: Snapshot, execution: int) -> Iterator[TensorEvent]:
+    """Yield the tensors with NaN or ∞ that the function of an execution computed, in order.
+
+    Args:
+        snapshot: The run.
+        execution: Index of the execution.
+    """
+    traces = snapshot.run.graph_executions
+    ends = _start(snapshot, execution), _start(snapshot, execution + 1)
+    low, high = traces.alert_rows.searchsorted(ends)
+    for row in traces.alert_rows[low:high].tolist():
+        if snapshot.execution_of(row) == execution:
+            yield TensorEvent("graph_execution", row, traces.site(row).output_slot)
 
 
 def _start(snapshot: Snapshot, execution: int) -> int:
