@@ -172,6 +172,20 @@ async def test_any_move_stops_following_and_f_re_attaches(writer: Writer) -> Non
         assert live.session.following, "another pane is not another event"
 
 
+async def test_both_lists_follow_whatever_pane_has_the_keys(writer: Writer) -> None:
+    writer.start()
+    async with watched(writer.logdir) as live:
+        await live.until(lambda: live.session.snapshot)
+        for pane in ("1", "2", "3", "5"):
+            await live.press(pane)
+            before = live.num_traces
+            writer.write(3)
+            await live.more_than(before)
+            executions = len(live.session.snapshot.run.executions)
+            newest = executions - 1, live.num_traces - 1
+            assert (live.focus.execution, live.focus.graph_execution) == newest
+
+
 async def test_what_looks_the_same_is_not_drawn_again(
     writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -297,10 +297,9 @@ class AlertRows(Rows):
         return _unfold(snapshot, focus, group, unfolded=unfolded)
 
     def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
-        """See `Rows`."""
-        if not len(snapshot.alerts):
-            return super().newest(snapshot, focus)
-        return focus_alert(snapshot, focus, len(snapshot.alerts) - 1)
+        """See `Rows`: the last alert, while the lists of events are at what is newer."""
+        focus, alerts = super().newest(snapshot, focus), snapshot.alerts
+        return replace(focus, alert=alerts[len(alerts) - 1], cause=None) if len(alerts) else focus
 
     def tensor(self, snapshot: Snapshot, focus: Focus) -> TensorEvent | None:
         """See `Rows`."""

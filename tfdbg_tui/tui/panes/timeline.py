@@ -13,7 +13,6 @@ from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.overview import overview
 from tfdbg_tui.tui.session.focusing import (
     focus_execution,
-    focus_newest,
     focused_event,
     look_at_execution,
 )
@@ -73,10 +72,6 @@ class ExecutionRows(EventRows):
         if position is None:
             return focus
         return self.select(snapshot, focus, min(max(0, position + step), last))
-
-    def newest(self, snapshot: Snapshot, focus: Focus) -> Focus:
-        """See `Rows`."""
-        return focus_newest(snapshot, focus, executions_first=True)
 
     def at_overview(self, snapshot: Snapshot, focus: Focus, cell: int, cells: int) -> int | None:
         """Return the row that one of the cells of an overview stands for; None for none.

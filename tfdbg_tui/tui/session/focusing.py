@@ -144,20 +144,14 @@ def focus_frame(snapshot: Snapshot, focus: Focus, frame: int) -> Focus:
     return _stand_on(frames, replace(focus, sticky=frame == last), frame)
 
 
-def focus_newest(snapshot: Snapshot, focus: Focus, *, executions_first: bool = False) -> Focus:
-    """Focus the last event of each list.
-
-    Args:
-        snapshot: The run.
-        focus: The focus.
-        executions_first: Whether the last execution is what is focused in the end.
-    """
+def focus_newest(snapshot: Snapshot, focus: Focus) -> Focus:
+    """Focus the last event of each list."""
     run = snapshot.run
     graph_executions, executions = len(run.graph_executions), len(run.executions)
-    if graph_executions:
-        focus = focus_graph_execution(snapshot, focus, graph_executions - 1)
-    if executions and (executions_first or not graph_executions):
+    if executions:
         focus = focus_execution(snapshot, focus, executions - 1)
+    if graph_executions:
+        focus = look_at_graph_execution(snapshot, focus, graph_executions - 1)
     return focus
 
 
