@@ -50,11 +50,11 @@ async def test_the_largest_come_first_and_escape_goes_back(
         assert [trace.index for trace in listed(opened)] == [
             trace.index for trace in sorted(before, key=zeros, reverse=True)
         ], "and of equal ones the first"
-        assert "· by zero " in opened.screen()
-        await opened.press("g")
+        assert "· by zero, largest first " in opened.screen()
         assert opened.focus.graph_execution == max(before, key=zeros).index
         await opened.press("j", "S")
-        assert "· by zero, reversed" in opened.screen()
+        assert "· by zero, smallest first" in opened.screen()
+        assert opened.focus.graph_execution == listed(opened)[0].index, "the first row again"
         assert opened.screen().splitlines()[-1].startswith(" Esc unsorted"), "how to leave it"
         assert zeros(listed(opened)[0]) == 0
         focused = opened.focus.graph_execution

@@ -21,7 +21,7 @@ from tfdbg_tui.query.language import (
 )
 from tfdbg_tui.query.row_tests import RowTests
 from tfdbg_tui.query.selection import Selection, selects_some
-from tfdbg_tui.query.sorting import SORT_FIELDS, Outputs, in_order, sort_keys
+from tfdbg_tui.query.sorting import SORT_FIELDS, Outputs, first_in_order, in_order, sort_keys
 from tfdbg_tui.query.tensors import COLUMNS, TensorRow, tensor_rows
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "TextTerm",
     "Vocabulary",
     "compare",
+    "first_in_order",
     "in_order",
     "parse",
     "searched",

@@ -80,6 +80,18 @@ def in_order(ids: Ints, keys: Floats, *, reverse: bool) -> Ints:
     return ids[np.lexsort((ids, -keys if reverse else keys))]
 
 
+def first_in_order(field: str, *, reverse: bool) -> str:
+    """Return in words what comes first in a list sorted by a field.
+
+    Args:
+        field: One of `SORT_FIELDS`.
+        reverse: Whether the order is turned round.
+    """
+    if field in TEXTS:
+        return "Z first" if reverse else "A first"
+    return "smallest first" if (field in _FROM_THE_LEAST) != reverse else "largest first"
+
+
 def _numbers(run: Run, field: str, part: Outputs) -> Floats:
     found, recorded = [np.zeros(0)], RecordedNumbers(run)
     for start in range(0, len(part.rows), _READ):

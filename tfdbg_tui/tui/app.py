@@ -167,6 +167,7 @@ class TfdbgApp(PacedApp):
         self.session.listen(self._navigator.find_chain)
         self.session.listen(self._navigator.find_filtered)
         self.session.listen(self._navigator.sort_lists)
+        self.session.listen(self._navigator.choose_listed)
         self.session.listen(self._navigator.find_tree)
         self.session.listen(self._navigator.count_matches)
 

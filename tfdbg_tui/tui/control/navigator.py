@@ -239,6 +239,12 @@ class Navigator:
         except navigation.NowhereError as nowhere:
             self._parts.say(str(nowhere))
 
+    def choose_listed(self) -> None:
+        """Choose a row of a list that has been filtered or sorted, before anything shows it."""
+        if self._session.snapshot is not None:
+            chosen = navigation.choose_listed(self._session.snapshot, self._session.focus)
+            self._session.refine(chosen)
+
     def find_chain(self) -> None:
         """Have the chain found that Why is to show, before anything shows the session."""
         try:

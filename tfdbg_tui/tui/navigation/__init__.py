@@ -2,9 +2,9 @@
 
 `moving` within lists and between panes, `drilling` deeper, `links` along the numbers, `repeats` of
 the same op, `training_steps`, `history` of a tensor, `alerts`, `asking_why`, `finding` by name or
-text with `candidates` as one types, `places` to come back to, `filtering` and `sorting` lists,
-`showing` more or less, `copying`, `settling` when a run opens.  All act on what is `chosen`.  What
-differs from pane to pane is a method of the pane's `Rows`.
+text with `candidates` as one types, `places` to come back to, `filtering` and `sorting` lists and
+which row is chosen then (`relisting`), `showing` more or less, `copying`, `settling` when a run
+opens.  All act on what is `chosen`.  What differs from pane to pane is a method of its `Rows`.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from tfdbg_tui.tui.navigation.moving import (
     to_percent,
 )
 from tfdbg_tui.tui.navigation.places import link_to, place_of, restored, view_of
+from tfdbg_tui.tui.navigation.relisting import choose_listed
 from tfdbg_tui.tui.navigation.repeats import step_computation
 from tfdbg_tui.tui.navigation.settling import first_focus, open_on_root, settle
 from tfdbg_tui.tui.navigation.showing import (
@@ -55,6 +56,7 @@ from tfdbg_tui.tui.session.nowhere import NowhereError
 
 __all__ = [
     "NowhereError",
+    "choose_listed",
     "chosen_tensor",
     "click",
     "click_title",

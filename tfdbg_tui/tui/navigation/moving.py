@@ -175,5 +175,6 @@ def looks_elsewhere(snapshot: Snapshot, before: Focus, after: Focus) -> bool:
         in_time=after.in_time,
         worker=after.worker,
         sorts=after.sorts,
+        relisted=after.relisted,
     )
     return after != pane_named(after.pane).rows.look(snapshot, elsewhere)

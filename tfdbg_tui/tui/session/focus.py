@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from tfdbg_tui.query import first_in_order
 from tfdbg_tui.tui.session.tree import UNFOLDED
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Sort:
     @property
     def words(self) -> str:
         """The order in words."""
-        return f"by {self.column}, reversed" if self.reverse else f"by {self.column}"
+        return f"by {self.column}, {first_in_order(self.column, reverse=self.reverse)}"
 
 
 def _remapped_as(kind: str) -> dict[str, Any]:
@@ -111,6 +112,8 @@ class Focus:
         worker: The chosen row of Workers, by the directory and name of its files; None for that of
             the shown run.
         sorts: By what the list of each pane that is sorted is, by the pane's name.
+        relisted: Name of the pane that has just been filtered or sorted: one of its rows is chosen
+            as soon as they are known; "" for none.
         other_process: The process that is to be opened next; None for none.
     """
 
@@ -141,6 +144,7 @@ class Focus:
     part: int = field(default=0, metadata=KEPT)
     worker: tuple[str, str] | None = field(default=None, metadata=KEPT)
     sorts: tuple[tuple[str, Sort], ...] = field(default=(), metadata=KEPT)
+    relisted: str = field(default="", metadata=KEPT)
     other_process: OtherProcess | None = field(default=None, metadata=KEPT)
 
     def filter_of(self, pane: str) -> str:
@@ -154,9 +158,11 @@ class Focus:
     def sorted_by(self, pane: str, sort: Sort | None) -> Focus:
         """Return the focus with the list of a pane sorted; None for its own order."""
         others = tuple(item for item in self.sorts if item[0] != pane)
-        return replace(self, sorts=(*others, (pane, sort)) if sort else others)
+        sorts = (*others, (pane, sort)) if sort else others
+        return replace(self, sorts=sorts, relisted=pane if sort else "")
 
     def filtered(self, pane: str, text: str) -> Focus:
         """Return the focus with another filter of a pane; "" for none."""
         others = tuple(item for item in self.filters if item[0] != pane)
-        return replace(self, filters=(*others, (pane, text)) if text else others)
+        filters = (*others, (pane, text)) if text else others
+        return replace(self, filters=filters, relisted=pane if text else "")
