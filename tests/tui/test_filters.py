@@ -182,8 +182,8 @@ async def test_alerts_are_filtered_below_what_caused_them(
         assert found == len(matmuls) > 1
         assert f"type=MatMul: {found}" in opened.screen()
         chips = opened.app.query_one("#alerts", Pane).head(60, 8)[0]
-        held = [s for m in matmuls if (s := opened.snapshot.summary(m)) and s.nan]
-        assert f" NaN {len(held)} " in [text for text, _ in chips], "of what is listed"
+        nan = opened.snapshot.alert_counts.nan
+        assert (f" NaN {nan} ", "chip-bad") in chips, "of all, whatever is listed"
         await opened.press("g", "j")
         assert opened.focus.alert == matmuls[0]
         await opened.press("r", "G")
@@ -212,6 +212,28 @@ async def test_one_key_lists_alerts_of_one_kind_after_the_other(
         assert counts == [kinds.nan, kinds.neg_inf, kinds.pos_inf, everything]
 
 
+async def test_a_filter_keeps_the_counts_and_chooses_a_row_that_it_lists(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        alerts = opened.app.query_one("#alerts", Pane)
+        before = [text for text, _ in alerts.head(60, 8)[0]]
+        await opened.press("j", "K", "K")
+        chips = alerts.head(60, 8)[0]
+        assert [text for text, _ in chips] == before
+        styles = [style for _, style in chips if style]
+        assert styles == ["chip", "chip-bad", "chip"], "the chosen one stands out"
+        await opened.press("K", "K", "r", "backslash", *"type=MatMul", "enter")
+        assert op_type_of(opened.snapshot.run, opened.focus.alert) == "MatMul"
+        await opened.press("3", "g", "f")
+        row = opened.focus.graph_execution
+        assert row in opened.snapshot.run.graph_executions.alert_rows[:].tolist()
+        name = opened.snapshot.graph_execution(row).tensor_name
+        assert any(f" {name} " in line for line in opened.lines_with_background("focus-back"))
+        await opened.press("4", "f", "f")
+        assert opened.focus.graph_execution == row, "only of the pane that has the keys"
+
+
 async def test_a_long_filter_is_cut_and_what_it_finds_is_not(
     open_app: Open, logdirs: dict[str, Path]
 ) -> None:
@@ -222,7 +244,7 @@ async def test_a_long_filter_is_cut_and_what_it_finds_is_not(
         assert "Graph Execution  line=debug_mnist.py:183 step=6 bad siz" in opened.screen()
         assert "…: 2 " in opened.screen()
         await opened.press("s", *"zero", "enter")
-        assert "…: 2 · by zero " in opened.screen()
+        assert "…: 2 · by zero, largest first " in opened.screen()
 
 
 async def test_a_filter_takes_the_room_of_the_place_in_the_list(

@@ -48,6 +48,11 @@ _NUMBER = re.compile(r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)([kMG]?)(%?
 _UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
+def kind_of(text: str) -> str | None:
+    """Return the kind of bad values that a filter selects; None where it is for no kind alone."""
+    return next((kind for kind in BAD_KINDS if kind in text.split()), None)
+
+
 def with_kind(text: str, kind: str | None) -> str:
     """Return a filter that selects one kind of bad values and no other; all again for None."""
     others = [word for word in text.split() if word not in BAD_KINDS]

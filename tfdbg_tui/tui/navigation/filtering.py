@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import graph_id_of, op_type_of
-from tfdbg_tui.query import BAD_KINDS, OF_TENSORS, QueryError, parse, selects_some, with_kind
+from tfdbg_tui.query import (
+    BAD_KINDS,
+    OF_TENSORS,
+    QueryError,
+    kind_of,
+    parse,
+    selects_some,
+    with_kind,
+)
 from tfdbg_tui.tui.navigation.asking_why import close_why
 from tfdbg_tui.tui.navigation.chosen import chosen_tensor
 from tfdbg_tui.tui.panes import PANES, graph_execution, pane_named
@@ -54,7 +62,7 @@ def next_kind(focus: Focus) -> Focus:
     """List only what holds NaN in the pane; then only −∞, only +∞, and all again."""
     focus = replace(focus, pane=_pane_of_tensors(focus))
     text = focus.filter_of(focus.pane)
-    now = next((kind for kind in BAD_KINDS if kind in text.split()), None)
+    now = kind_of(text)
     later = BAD_KINDS[BAD_KINDS.index(now) + 1 :] if now else BAD_KINDS
     return set_filter(focus, with_kind(text, next(iter(later), None)))
 

@@ -16,6 +16,7 @@ from tfdbg_tui.diagnosis import (
     stack_id_of,
     step_of,
 )
+from tfdbg_tui.query import kind_of
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.functions import EAGER, told_functions
@@ -442,23 +443,23 @@ class Alerts(Pane):
         return tuple(((" " + line, style),) for line in wrapped)
 
     def _kinds(self, snapshot: Snapshot) -> Line:
-        """Return a chip for each kind of bad values, with the number of alerts that are listed."""
-        selected = ALERTS.selected(snapshot, self.session.focus)
-        counts, counted = snapshot.alert_counts, snapshot.counted_alerts
-        if selected is not None:
-            counts, counted = selected.counts, selected.num_counted
-        more = "+" if counted < ALERTS.num_listed(snapshot, self.session.focus) else ""
+        """Return a chip for each kind of bad values, with the number of alerts that hold such.
+
+        A filter leaves the numbers as they are: where it is for one kind, others stand out less.
+        """
+        chosen = kind_of(self.session.focus.filter_of(self.spec.name))
+        more = "+" if snapshot.counted_alerts < len(snapshot.alerts) else ""
         inf, minus = self.charset.inf, self.charset.minus
         cells: list[Cell] = [(" ", "")]
-        for label, field in (
-            ("NaN", "nan"),
-            (f"{minus}{inf}", "neg_inf"),
-            (f"+{inf}", "pos_inf"),
-            (f"NaN or {inf}", "unknown"),
+        for label, field, kind in (
+            ("NaN", "nan", "nan"),
+            (f"{minus}{inf}", "neg_inf", "-inf"),
+            (f"+{inf}", "pos_inf", "+inf"),
+            (f"NaN or {inf}", "unknown", None),
         ):
-            if getattr(snapshot.alert_counts, field):
-                text = f" {label} {compact(getattr(counts, field))}{more} "
-                cells += [(text, "chip-bad"), (" ", "")]
+            if count := getattr(snapshot.alert_counts, field):
+                style = "chip-bad" if chosen in (None, kind) else "chip"
+                cells += [(f" {label} {compact(count)}{more} ", style), (" ", "")]
         return tuple(cells)
 
     def _op_types(self, snapshot: Snapshot, width: int, number: int) -> tuple[Line, ...]:

@@ -1,4 +1,4 @@
-"""The alerts that the filter of Alerts selects: which, of which causes, and what they hold."""
+"""The alerts that the filter of Alerts selects: which, of which causes, and of which op types."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent
-from tfdbg_tui.tui.session.snapshot import COUNTED_ALERTS, NOTHING_YET
+from tfdbg_tui.tui.session.snapshot import NOTHING_YET
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis import AlertCounts, AlertGroup
+    from tfdbg_tui.diagnosis import AlertGroup
     from tfdbg_tui.query import Kind
     from tfdbg_tui.tui.panes.matching import Flags
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -43,16 +43,6 @@ class SelectedAlerts:
     def _of(self, group: AlertGroup) -> npt.NDArray[np.int64]:
         """Return the positions of those that go back to a cause."""
         return group.alerts[self.flags[group.alerts]]
-
-    @property
-    def num_counted(self) -> int:
-        """How many of them `counts` covers, the first ones."""
-        return min(self.positions.size, COUNTED_ALERTS)
-
-    @cached_property
-    def counts(self) -> AlertCounts:
-        """How many of them hold NaN, -∞, +∞."""
-        return self._alerts.count_kinds(self.positions[: self.num_counted])
 
     @cached_property
     def by_op_type(self) -> dict[str, int]:
