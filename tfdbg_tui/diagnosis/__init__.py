@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
     from tfdbg_tui.diagnosis.report.verdicts import verdict_word as verdict_word
     from tfdbg_tui.diagnosis.report.when import batch_text as batch_text
+    from tfdbg_tui.diagnosis.report.when import computed_in_step as computed_in_step
     from tfdbg_tui.diagnosis.report.when import counted_text as counted_text
     from tfdbg_tui.diagnosis.report.when import step_of as step_of
     from tfdbg_tui.diagnosis.report.when import when_text as when_text
@@ -159,7 +160,13 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
     "tfdbg_tui.diagnosis.report.verdicts": ("verdict_word",),
-    "tfdbg_tui.diagnosis.report.when": ("batch_text", "counted_text", "step_of", "when_text"),
+    "tfdbg_tui.diagnosis.report.when": (
+        "batch_text",
+        "computed_in_step",
+        "counted_text",
+        "step_of",
+        "when_text",
+    ),
     "tfdbg_tui.diagnosis.report.words": (
         "chain_to_text",
         "paragraph",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.diagnosis.history import history_of
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -23,6 +26,25 @@ def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
         return recorded
     execution = dataflow.timeline.execution_of(event.index) if in_graph else event.index
     return run.executions.steps.of(execution) if execution is not None else None
+
+
+def computed_in_step(run: Run, dataflow: Dataflow, event: TensorEvent, step: int) -> TensorEvent:
+    """Return the last computation of a tensor up to the end of a step; before all, the first.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: One of its computations.
+        step: The step.
+    """
+    history = history_of(run, dataflow, event)
+
+    def step_at(position: int) -> int:
+        found = step_of(run, dataflow, history.event(position))
+        return -1 if found is None else found
+
+    after = bisect.bisect_right(range(len(history)), step, key=step_at)
+    return history.event(max(0, after - 1))
 
 
 def when_text(run: Run, step: int | None) -> str:

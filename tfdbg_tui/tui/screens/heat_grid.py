@@ -89,6 +89,13 @@ class HeatGrid:
             self.heat.step_of(cells, number),
         )
 
+    def step_at(self, place: GridPlace) -> int | None:
+        """Return the step that a place stands for, the first of several; None without steps."""
+        cell = self.cell(place)
+        if cell is not None or not len(self.heat.steps):
+            return cell.step if cell else None
+        return int(self.heat.steps[-(-place.bin * self.heat.num_columns // self.bins)])
+
     def level(self, largest: float, levels: int) -> int:
         """Return the level of a magnitude, from 0, on the logarithmic scale."""
         low, high = self.range

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis import (
     TensorEvent,
     batch_text,
     breadcrumb,
+    computed_in_step,
     counts_text,
     heat_of,
     output_of,
@@ -217,11 +218,15 @@ class HeatStrips(VirtualList):
 
     @property
     def output(self) -> TensorEvent | None:
-        """What the layer that is looked at has made last; of other rows what is looked at."""
-        row = self._grid.heat.rows[self._place.row] if self._grid else None
-        if row is None or row.layer is None or row.variable is not None or not self._snapshot:
+        """What the layer has made in the step that is looked at; of other rows what is there."""
+        snapshot, grid = self._snapshot, self._grid
+        row = grid.heat.rows[self._place.row] if grid else None
+        if grid is None or row is None or row.layer is None or row.variable or not snapshot:
             return self.event
-        return output_of(self._snapshot.run, row.layer)
+        output, step = output_of(snapshot.run, row.layer), grid.step_at(self._place)
+        if output is None or step is None:
+            return output
+        return computed_in_step(snapshot.run, snapshot.dataflow, output, step)
 
     @property
     def event(self) -> TensorEvent | None:
