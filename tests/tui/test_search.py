@@ -25,7 +25,7 @@ async def test_a_search_goes_along_with_what_is_typed_and_escape_takes_it_back(
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("3", "j", "slash", *"soft")
         assert opened.focus.graph_execution == 9, "before Enter"
-        assert "/soft: 1 of 16" in opened.screen()
+        assert "/soft: 1 of 16  row 9 " in opened.screen()
         await opened.press("x")
         assert opened.focus.graph_execution == 1, "softx is not found: back"
         assert "/softx: 0" in opened.screen()
@@ -63,6 +63,8 @@ async def test_what_is_searched(open_app: Open, logdirs: dict[str, Path]) -> Non
         "loss": 32,  # a function
         "dense_layer (gradient)": 128,
         "debug_mnist.py:183": 24,  # a line
+        "mnist": 320,  # a file
+        "debug_mnist.py|Log": 8,  # lines count only where no name has it
         "^(Log|Relu)$": 24,  # a regular expression
         "float32": 320,  # a dtype
     }

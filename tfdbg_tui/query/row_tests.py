@@ -63,13 +63,11 @@ class RowTests:
 
     def _site_test(self, terms: Sequence[TextTerm]) -> Test:
         events = self._run.graph_executions
-        table = np.zeros(events.num_sites, bool)
-        asks_dtype = any(term.field in (ANY, "dtype") for term in terms)
-        for number in range(events.num_sites):
-            texts = self._texts_of_site(number)
-            if asks_dtype and not texts["dtype"]:
-                texts["dtype"] = self._recorded_dtype(number)
-            table[number] = all(_fits(term, texts) for term in terms)
+        sites = [self._texts_of_site(number) for number in range(events.num_sites)]
+        if any(term.field in (ANY, "dtype") for term in terms):
+            for number, texts in enumerate(sites):
+                texts["dtype"] = texts["dtype"] or self._recorded_dtype(number)
+        table = np.all([_fitting(term, sites) for term in terms], axis=0)
         return lambda rows: table[events.site_ids.take(rows)]
 
     def _texts_of_site(self, number: int) -> Texts:
@@ -102,12 +100,12 @@ class RowTests:
         def of_stack(number: int) -> bool:
             if number not in stacks:
                 texts = {"line": places_of_stack(run, number)}
-                stacks[number] = _fits(term, texts) != term.negated
+                stacks[number] = bool(_fitting(term, [texts])[0]) != term.negated
             return stacks[number]
 
         def test(rows: Rows) -> Flags:
             found = kinds[events.kinds.take(rows)]
-            if term.field in (ANY, "line"):
+            if term.field == "line" or (term.field == ANY and not kinds.any()):
                 numbers, which = np.unique(events.stack_ids.take(rows), return_inverse=True)
                 found |= np.array([of_stack(n) for n in numbers.tolist()], bool)[which]
             negated: Flags = found != term.negated
@@ -128,8 +126,16 @@ def _first_rows(column: ColumnView, count: int) -> Rows:
     return firsts
 
 
-def _fits(term: TextTerm, texts: Texts) -> bool:
-    """Whether a term fits; a word is looked for in the user's own place alone."""
-    if term.field == ANY and texts.get("line"):
-        texts = {**texts, "line": texts["line"][:1]}
-    return term.fits(texts)
+def _fitting(term: TextTerm, some: Sequence[Texts]) -> Flags:
+    """Return which of some texts a term fits.
+
+    A word is looked for in source lines only where nothing else holds it, and there in the user's
+    own place alone: the name of a file is often a part of all of them.
+    """
+    if term.field == ANY:
+        named = [{**texts, "line": ()} for texts in some]
+        if any(term.fits(texts) != term.negated for texts in named):
+            some = named
+        else:
+            some = [{**texts, "line": texts["line"][:1]} for texts in some]
+    return np.array([term.fits(texts) for texts in some], bool)

@@ -419,8 +419,8 @@ ACTIONS: tuple[Action, ...] = (
         "search",
         ("slash",),
         "search",
-        "search names, types, functions, dtypes and lines of the pane: a text, or a regular "
-        "expression; capital letters count only if you type any; Esc ends it",
+        "search names, types, functions and dtypes of the pane, and, where none has it, lines: a "
+        "text, or a regular expression; capital letters count only if you type any; Esc ends it",
         _FIND,
         in_every_footer=True,
     ),

@@ -292,7 +292,8 @@ class Alerts(Pane):
             return narrowed.removeprefix(f" {self.charset.dot} ")
         if total:
             position = snapshot.alerts.position(alert) if alert else None
-            facts.insert(0, f"{total:,}" if position is None else f"{position + 1:,} of {total:,}")
+            number = f"{total:,}" if position is None else self.place_words(position + 1, total)
+            facts.insert(0, number)
         return f" {self.charset.dot} ".join(facts)
 
     def head(self, width: int, height: int) -> tuple[Line, ...]:

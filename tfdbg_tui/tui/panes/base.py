@@ -140,7 +140,11 @@ class Pane(VirtualList):
         if not count:
             return ""
         cursor = self.cursor
-        return f"{count:,}" if cursor is None else f"{cursor:,} of {count:,}"
+        return f"{count:,}" if cursor is None else self.place_words(cursor, count)
+
+    def place_words(self, number: int, count: int) -> str:
+        """Return what the title says of the place in the list, alone or behind that of a match."""
+        return f"row {number:,}" if self._searched else f"{number:,} of {count:,}"
 
     def filter_words(self, beside: str = "") -> str:
         """Return what the title says of the pane's filter; "" where it has none.

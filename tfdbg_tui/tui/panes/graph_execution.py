@@ -253,8 +253,7 @@ class GraphExecutionPane(Pane):
         if snapshot is None or index is None:
             return ""
         total = len(snapshot.run.graph_executions)
-        position = f"{index:,} of {total:,}"
-        return self.position_and_filter(position) + self.sort_words()
+        return self.position_and_filter(self.place_words(index, total)) + self.sort_words()
 
 
 def _is_there(snapshot: Snapshot | None) -> bool:

@@ -274,7 +274,7 @@ class ExecutionTimeline(Pane):
         """See `Pane`."""
         snapshot, index = self.session.snapshot, self.session.focus.execution
         total = ROWS.total(snapshot) if snapshot else 0
-        text = f"{total:,}" if index is None or not total else f"{index:,} of {total:,}"
+        text = f"{total:,}" if index is None or not total else self.place_words(index, total)
         return self.position_and_filter(text)
 
     def on_click(self, event: events.Click) -> None:
