@@ -37,3 +37,20 @@ async def test_a_click_on_where_a_list_was_before_it_moved(
         assert offset is not None
         assert offset.y < 0
         pane.on_click(click)
+
+
+async def test_inputs_and_a_row_above_the_chosen_one_are_in_view(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24), at_root=True) as opened:
+        for size in ((80, 24), (120, 40), (80, 24)):
+            await opened.pilot.resize_terminal(*size)
+            await opened.pilot.pause()
+            yellow = opened.lines_with_background("input-back")
+            assert any("139 Softmax:0" in line for line in yellow), size
+        pane = opened.app.query_one(GraphExecutionPane)
+        await opened.press("3", "ctrl+d", "ctrl+d")
+        for _ in range(20):
+            top, row = pane.scroll_offset.y, opened.focus.graph_execution
+            await opened.press("k")
+            assert top - 1 <= pane.scroll_offset.y < row - 1, "never by more than a row"

@@ -134,6 +134,10 @@ class GraphExecutionPane(Pane):
         made_by = (producer.event for producer in snapshot.sources(event))
         return frozenset(e.index for e in made_by if e and e.kind == "graph_execution")
 
+    def belongs_to_cursor(self, row: int) -> bool:
+        """See `VirtualList`: whether it is an input."""
+        return ROWS.index(self.snapshot, self.session.focus, row) in self._inputs
+
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         index = ROWS.index(self.snapshot, self.session.focus, row)

@@ -116,6 +116,10 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         """Return the row to keep in view."""
         return None
 
+    def belongs_to_cursor(self, row: int) -> bool:
+        """Whether a row above the cursor is to be in view with it, where there is room."""
+        return False
+
     def row(self, row: int, width: int) -> DrawnRow:
         """Return what a row looks like."""
         raise NotImplementedError
@@ -160,6 +164,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
     def update(self) -> None:
         """Show the present state: pinned lines, number of rows, cursor in view."""
         self.row_count = self.count_rows()
+        before = self.cursor, self._height
         self.cursor = self.find_cursor()
         self._width, self._height = self.line_width, self.size.height
         self._head = self.head(self._width, self._height)
@@ -168,6 +173,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         self._set_length()
         if self.cursor is not None:
             self.reveal(self.cursor)
+            self._reveal_above(self.cursor, *before)
         if top == self.scroll_offset.y:  # else it was done when it scrolled
             self._place_rows()
         if self.cursor is not None:
@@ -227,6 +233,23 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         elif row >= top + page:
             top = row - page + 1
         self.scroll_to(y=max(0, min(top, self.max_scroll_y)), animate=False)
+
+    def _reveal_above(self, row: int, before: int | None, height: int) -> None:
+        """Scroll up to what is to be in view with a row: one above it, and what belongs to it.
+
+        Going from row to row moves the list by no more than a row.
+
+        Args:
+            row: The row.
+            before: The row that was to be in view at the last update.
+            height: The height then.
+        """
+        above = range(max(0, row - self._page_lines + 1), row)
+        is_near = before is not None and abs(row - before) <= 1 and height == self._height
+        wanted = () if is_near else filter(self.belongs_to_cursor, above)
+        first = next(iter(wanted), above[-1] if above else row)
+        if first < self.scroll_offset.y:
+            self.scroll_to(y=first, animate=False)
 
     def _reveal_all_of(self, row: int) -> None:
         """Scroll on while lines of the rows before push a row out of view."""
