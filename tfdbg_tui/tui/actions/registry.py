@@ -295,7 +295,7 @@ ACTIONS: tuple[Action, ...] = (
         "next_step",
         ("right_parenthesis",),
         "next step",
-        "go to the next training step: its first execution",
+        "go to the next training step: its first execution and the first tensor of its graphs",
         _NUMERIC,
         partial(navigation.step_training, direction=1),
         numbered="times",
