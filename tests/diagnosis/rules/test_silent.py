@@ -951,3 +951,19 @@ def test_a_layer_that_is_off_in_predictions_alone(
         recorded.trace("f", "Relu", some(0.0), serial=call + 1, extremes=True, mode=mode)
         recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1)
     assert suspects(recorded) == expected
+
+
+def test_a_layer_that_is_used_twice_learns_from_what_reaches_it_once(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "head", "Dense")
+    recorded.op("f", "MatMul", "head/MatMul", "x:0", "y:0", layer=1)
+    names = ("gradient_tape/head/MatMul/MatMul", "gradient_tape/head/MatMul/MatMul_1")
+    for name in names:
+        recorded.op("f", "MatMul", name, "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", f"{names[-1]}:0", outputs=0)
+    for step in range(STEPS):
+        for name, share in zip(names, (1.0, 1e-8), strict=True):
+            value = some(share * FADING[step])
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert diagnose(recorded.open()).suspects == ()

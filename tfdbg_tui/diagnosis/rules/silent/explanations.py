@@ -112,9 +112,9 @@ VANISHING_GRADIENT = Explanation(
     id="vanishing-gradient",
     title="Gradients that vanish on the way back",
     why="Each layer makes the gradient smaller, until what reaches the first ones is nothing "
-    "beside that of the last: they do not learn.",
+    "beside that of the last; or the loss that trains them has a tiny weight. They do not learn.",
     fix="Use ReLU or the like instead of sigmoid and tanh, residual connections, normalisation, "
-    "He or Glorot initialisation; for long sequences LSTM or GRU.",
+    "He or Glorot initialisation; for long sequences LSTM or GRU. Look at the weights of losses.",
     example=Example("MatMul in a gradient: at most 1e-11, in the last layer 0.3, in every step"),
 )
 LAYER_NEVER_CHANGES = Explanation(

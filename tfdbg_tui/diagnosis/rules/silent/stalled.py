@@ -191,16 +191,20 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
     first = np.array([gradient.largest[0] for gradient in gradients])
     grows = recent.min(axis=1) > _GROWN * np.where(first > 0, first, np.inf)
     small = (recent.max(axis=1) < _SMALL) & ~grows
-    gone = np.flatnonzero((share.max(axis=1) <= _VANISHED) & small)
-    if not gone.size:
+    nothing = (share.max(axis=1) <= _VANISHED) & small
+    # A layer that is used in several places learns from what reaches one of them.
+    of = [gradient.layer for gradient in gradients]
+    learning = {layer for layer, gone in zip(of, nothing, strict=True) if layer and not gone}
+    gone = [number for number in np.flatnonzero(nothing).tolist() if of[number] not in learning]
+    if not gone:
         return []
-    last = max(gone.tolist(), key=lambda number: gradients[number].event.index)
+    last = max(gone, key=lambda number: gradients[number].event.index)
     evidence = (
         f"{recent[last, -1]:.3g} at most, where the largest gradient of a layer is "
         f"{recent[:, -1].max():.3g}"
     )
     event, layer, _ = gradients[last]
-    with_it = (gradients[number].layer for number in gone.tolist())
+    with_it = (gradients[number].layer for number in gone)
     others = dict.fromkeys((*with_it, *_handed_on_to(run, dataflow, event)))
     return [
         Suspect(
