@@ -220,9 +220,10 @@ def test_a_bug_of_ours_costs_one_record_or_graph_and_is_told(
     run = open_run(tmp_path)
     report = diagnose(run)
     assert report.verdict == "incomplete"
-    (gap,) = report.gaps
+    gap, *follow = report.gaps
     assert gap.kind in ("skipped", "lost")
     assert "RuntimeError: a bug of ours" in gap.text
+    assert all("no graph of it in Python is known" in other.text for other in follow)
     if "session_" in place or "gradients_" in place:
         assert "functions that are traced" not in gap.text
     assert run.num_events > events * 2 // 3
@@ -464,6 +465,29 @@ def test_a_call_that_fails_is_not_clean_where_the_program_goes_on(
     assert report.verdict == verdict, report.gaps
     told = [gap for gap in report.gaps if "what step computed before it failed" in gap.text]
     assert bool(told) is (verdict == "incomplete")
+
+
+def test_a_loop_of_functions_that_have_no_graph_is_told(tmp_path: Path) -> None:
+    """Of TensorFlow's own the CTC loss of dense labels is made so."""
+
+    @tf.function
+    def loss(logits: Any) -> Any:
+        lengths = tf.constant([6, 6])
+        return tf.nn.ctc_loss(
+            tf.constant([[1, 2], [1, 1]]),
+            logits,
+            tf.constant([2, 2]),
+            lengths,
+            False,
+            blank_index=0,
+        )
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    loss(tf.ones([2, 6, 3]))
+    dump.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert report.verdict == "incomplete"
+    assert any("no graph of it in Python is known" in gap.text for gap in report.gaps)
 
 
 def test_a_call_that_is_refused_has_lost_nothing(tmp_path: Path) -> None:

@@ -37,11 +37,12 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
 from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tfdbg_tui.dump.tensorflow.function_defs import Computed, Slots
 
 _IS_CHOSEN_LATER = "TensorFlow chooses by device which implementation of it runs"
+_HAS_NO_GRAPH = "no graph of it in Python is known"
 _CALLS_CHOSEN = "TensorFlow chooses by device which implementation of a function runs that it calls"
 CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
 """Why a function that XLA compiles may have to run as it is."""
@@ -243,7 +244,7 @@ class FunctionCopies:
             self._leave_out(name, "it came with a graph that was imported")
             return None
         if any(map(_computes_numbers, definition.node_def)):
-            self._leave_out(name, "TensorFlow makes it in an old way, without a graph in Python")
+            self._leave_out(name, _HAS_NO_GRAPH)
         computed = pruning.everything(definition)
         children, captures = self._use_in_nodes(definition.node_def, usage, computed)
         if not children:
@@ -397,6 +398,7 @@ class FunctionCopies:
                     self._leave_out(function.name, omissions.BY_SINGLE_THREAD)
                 continue
             copies = [self.of(function.name, inside) for function in called]
+            self._tell_unknown(function.name for function in called)
             passed = {
                 n: tensor for copy in filter(None, copies) for n, tensor in copy.captures.items()
             }
@@ -424,6 +426,12 @@ class FunctionCopies:
             captures.pop(ITERATION, None)  # The function has it itself.
         return used, captures
 
+    def _tell_unknown(self, names: Iterable[str]) -> None:
+        """Say which functions that give numbers are not on record: no graph of them is known."""
+        for name in names:
+            if name not in self._originals and _gives_numbers(functions.function_def(name)):
+                self._leave_out(name, _HAS_NO_GRAPH)
+
 
 def _with_captures(
     name: str, copy: FunctionCopy | None, captures: dict[str, Any], *, returned: bool
@@ -440,6 +448,12 @@ def _with_captures(
 
 def _is_dataset(op_type: str) -> bool:
     return "Dataset" in op_type
+
+
+def _gives_numbers(definition: Any) -> bool:
+    """Whether an output of a function is a floating tensor."""
+    types = [tf.as_dtype(output.type) for output in definition.signature.output_arg]
+    return any(dtype.is_floating or dtype.is_complex for dtype in types)
 
 
 def _computes_numbers(node: Any) -> bool:
