@@ -244,3 +244,25 @@ async def test_one_goes_from_measured_to_measured(open_app: Open, growing: str) 
         assert "split:1  float16  11 of 40 computations" in opened.screen()
         await opened.press("G", "m")
         assert "split:1  float16  40 of 40 computations" in opened.screen()
+
+
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)], ids=lambda s: f"{s[0]}x{s[1]}")
+async def test_iterations_are_numbered_and_no_count_of_what_is_bad_is_cut(
+    open_app: Open, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    made = Program(tmp_path)
+    made.graph("body", "while_body")
+    made.op("body", "Log", "Log")
+    for iteration in range(3):
+        bad = np.full(4, np.nan if iteration == 2 else 1e-30, np.float32)
+        made.trace("body", "Log", bad, iteration=iteration, serial=1, extremes=iteration < 2)
+    made.execution("f", [], {}, "body", serial=1)
+    made.execution("f", [], {}, "body", serial=2)
+    made.open()
+    async with open_app(tmp_path, size) as opened:
+        await look_at(opened, 2)
+        await opened.press("V")
+        (titles,) = (line for line in opened.screen().split("\n") if " iteration " in line)
+        (row,) = (line for line in opened.screen().split("\n") if "▶" in line)
+        places = [titles.index(title) + len(title) for title in ("iteration", "NaN", "inf")]
+        assert [row[:place].split()[-1] for place in places] == ["2", "100%", "0"]

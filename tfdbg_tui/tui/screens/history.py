@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from textual.binding import Binding
 
-from tfdbg_tui.diagnosis import TensorEvent, history_of, step_of
+from tfdbg_tui.diagnosis import TensorEvent, history_of
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.list_screen import ListScreen
@@ -19,7 +19,7 @@ from tfdbg_tui.wire.dtypes import MAX_FINITE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     import numpy.typing as npt
     from textual.binding import BindingType
@@ -35,10 +35,14 @@ _TOGETHER = 12  # curves over one another: those of the tensors next to the chos
 _STRETCHES = 200  # of bad computations, whose first record is read
 _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = "Enter goes there  n bad  m measured  [ ] tensors  Esc closes"
-_NUMBERS = ("step", "exec", "row")  # of Graph Execution, where neither of the others is known
-_NUMBER_WIDTHS = (8, 11, 11)
-_TITLES = ("min", "max", "|max|", "NaN", "inf", "zeros")
-_WIDTHS = (11, 11, 11, 7, 7, 7)
+# The row of Graph Execution is told where no other number is known.
+_NUMBERS = {"step": 8, "exec": 11, "iteration": 11, "row": 11}
+_EXTREMES = {"min": 11, "max": 11, "|max|": 11}
+_COUNTS = {"NaN": 7, "inf": 7, "zeros": 7}
+_NARROW_COUNT = 6
+_MARK = 2  # cells in front of a row
+_LESS_IMPORTANT = (("|max|",), ("exec",), ("zeros",), ("min", "max"))
+"""Columns that narrow screens have no room for, the first to go first."""
 _UNMEASURED = "No curve: no number is on record; ADAPTIVE has those of floating-point tensors."
 _WHOLE = "No curve: of whole tensors only those of floating-point numbers have one."
 _ONLY_BAD = "No curve: none was measured before it was bad."
@@ -189,6 +193,7 @@ class HistoryTable(VirtualList):
         )
         self._plot = lru_cache(1)(self._draw_plot)
         self._numbered = lru_cache(1)(self._are_numbered)
+        self._widths = lru_cache(1)(self._find_widths)
         self.to(self.position)
 
     @property
@@ -250,57 +255,79 @@ class HistoryTable(VirtualList):
 
     def row(self, row: int, width: int) -> DrawnRow:
         """Return a row's cells."""
-        chosen = row == self.position
+        chosen, widths = row == self.position, self._widths(self._chosen, width)
         event = self.history.event(row)
-        shown = self._numbered(self._chosen)
-        numbers = zip(self._numbers(event), _NUMBER_WIDTHS, shown, strict=True)
+        numbers = zip(_NUMBERS, map(_count, self._numbers(event)), strict=True)
         cells = [
             (f"{self._charset.focus if chosen else ' '} ", ""),
-            *(_right(_count(number), width) for number, width, is_shown in numbers if is_shown),
-            *self._values(self.snapshot.summary(event)),
+            *(_right(number, widths[title]) for title, number in numbers if title in widths),
+            *self._values(self.snapshot.summary(event), widths),
         ]
         return DrawnRow(tuple(cells), "focus" if chosen else "")
 
-    def _numbers(self, event: TensorEvent) -> tuple[int | None, int | None, int]:
-        """Return in which step and in which execution a computation was, and its own number."""
+    def _numbers(self, event: TensorEvent) -> tuple[int | None, ...]:
+        """Return step, execution and iteration of a computation, and its own number."""
         snapshot = self.snapshot
         in_graph = event.kind == "graph_execution"
         call = snapshot.execution_of(event.index) if in_graph else event.index
-        return step_of(snapshot.run, snapshot.dataflow, event), call, event.index
+        iteration = snapshot.graph_execution(event.index).iteration if in_graph else None
+        return snapshot.step(event), call, iteration, event.index
 
-    def _are_numbered(self, chosen: int) -> tuple[bool, bool, bool]:
+    def _are_numbered(self, chosen: int) -> tuple[bool, ...]:
         """Which numbers are shown: steps and executions are unknown of what a pipeline computes."""
         history = self._history(self._tensors[chosen])
         ends = self._numbers(history.event(0)), self._numbers(history.event(len(history) - 1))
-        steps, calls, _ = zip(*ends, strict=True)
-        has_step, has_call = (any(number is not None for number in some) for some in (steps, calls))
-        return has_step, has_call, not (has_step or has_call)
+        *others, _ = zip(*ends, strict=True)
+        shown = [any(number is not None for number in some) for some in others]
+        return *shown, not any(shown)
 
-    def _values(self, summary: TensorSummary | None) -> list[Cell]:
+    def _find_widths(self, chosen: int, width: int) -> Mapping[str, int]:
+        """Return how wide each column is: narrow ones, and fewer, where there is no room for all.
+
+        Args:
+            chosen: Which of the tensors is shown.
+            width: Cells of a line.
+        """
+        shown = zip(_NUMBERS, self._numbered(chosen), strict=True)
+        numbers = [title for title, is_shown in shown if is_shown]
+        widths = {title: _NUMBERS[title] for title in numbers} | _EXTREMES | _COUNTS
+        if sum(widths.values()) > width - _MARK:
+            history = self._history(self._tensors[chosen])
+            last = dict(zip(_NUMBERS, map(_count, self._numbers(history.latest)), strict=True))
+            widths |= {title: 2 + max(len(title), len(last[title])) for title in numbers}
+            widths |= dict.fromkeys(_COUNTS, _NARROW_COUNT)
+        for titles in _LESS_IMPORTANT:
+            if sum(widths.values()) > width - _MARK:
+                widths = {title: w for title, w in widths.items() if title not in titles}
+        return widths
+
+    def _values(self, summary: TensorSummary | None, widths: Mapping[str, int]) -> list[Cell]:
         if summary is None:
             return [("  no value recorded", "faint")]
         infinite = None
         if summary.neg_inf is not None and summary.pos_inf is not None:
             infinite = summary.neg_inf + summary.pos_inf
+        shown = [title for title in _EXTREMES if title in widths]
         if summary.largest is not None:
-            numbers = (summary.minimum, summary.maximum, summary.largest)
-            extremes = [_right(f"{number:.4g}", _WIDTHS[0]) for number in numbers]
+            values = summary.minimum, summary.maximum, summary.largest
+            numbers = dict(zip(_EXTREMES, values, strict=True))
+            extremes = [_right(f"{numbers[title]:.4g}", widths[title]) for title in shown]
         else:
             none_finite = (infinite or 0) + (summary.nan or 0) == summary.size
             text = "none finite" if none_finite else "not measured"
-            extremes = [_right(text, sum(_WIDTHS[:3]), "faint")]
+            extremes = [_right(text, sum(map(widths.__getitem__, shown)), "faint")] if shown else []
         counts = (summary.nan, "bad"), (infinite, "bad"), (summary.zero, "")
         return extremes + [
-            _right(_share(count, summary.size), width, style if count else "dim")
-            for (count, style), width in zip(counts, _WIDTHS[3:], strict=True)
+            _right(_share(count, summary.size), widths[title], style if count else "dim")
+            for title, (count, style) in zip(_COUNTS, counts, strict=True)
+            if title in widths
         ]
 
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the curves, what is bad below them, and the titles of the columns."""
-        shown = *self._numbered(self._chosen), *(True for _ in _TITLES)
-        columns = zip(_NUMBERS + _TITLES, _NUMBER_WIDTHS + _WIDTHS, shown, strict=True)
-        texts = "".join(f"{title:>{w}}" for title, w, is_shown in columns if is_shown)
-        titles: Line = ((f"  {texts}", "dim"),)
+        widths = self._widths(self._chosen, width)
+        texts = "".join(f"{title:>{w}}" for title, w in widths.items())
+        titles: Line = ((f"{'':{_MARK}}{texts}", "dim"),)
         lines = height // 2 - 3
         if width < _LEAST_PLOT[0] or lines < _LEAST_PLOT[1]:
             return (titles,)
