@@ -177,6 +177,7 @@ class Program:
         serial: int | None = None,
         extremes: bool = False,
         iteration: int | None = None,
+        step: int | None = None,
     ) -> None:
         record = events.GraphExecutionTrace(
             tfdbg_context_id=graph_id,
@@ -190,7 +191,7 @@ class Program:
             minimum_bits=_bits(value[np.isfinite(value)].min()) if extremes else None,
             maximum_bits=_bits(value[np.isfinite(value)].max()) if extremes else None,
         )
-        self._add("graph_execution_traces", graph_execution_trace=record.encode())
+        self._add("graph_execution_traces", graph_execution_trace=record.encode(), step=step)
 
     def execution(
         self,

@@ -89,6 +89,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.when import batch_text as batch_text
     from tfdbg_tui.diagnosis.report.when import computed_in_step as computed_in_step
     from tfdbg_tui.diagnosis.report.when import counted_text as counted_text
+    from tfdbg_tui.diagnosis.report.when import iteration_of as iteration_of
+    from tfdbg_tui.diagnosis.report.when import iteration_text as iteration_text
     from tfdbg_tui.diagnosis.report.when import step_of as step_of
     from tfdbg_tui.diagnosis.report.when import when_text as when_text
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
@@ -164,6 +166,8 @@ _NAMES = {
         "batch_text",
         "computed_in_step",
         "counted_text",
+        "iteration_of",
+        "iteration_text",
         "step_of",
         "when_text",
     ),

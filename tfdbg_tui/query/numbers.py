@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.callers import CallersByTime
+from tfdbg_tui.diagnosis.dataflow.pipelines import pipeline_graphs
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -94,7 +95,15 @@ class RecordedNumbers:
             caused[unknown] = self._callers.of(rows[unknown])
         unmarked &= caused >= 0
         numbers["step"][unmarked] = steps_of(self._run, caused[unmarked].astype(np.int64))
+        numbers["step"][self._made_ahead[self._run.graph_executions.site_ids.take(rows)]] = np.nan
         return Tensors(np.arange(len(rows)), np.zeros(len(rows), np.int64), _by_field(numbers))
+
+    @cached_property
+    def _made_ahead(self) -> npt.NDArray[np.bool_]:
+        """Which sites are of a data pipeline: what it makes is in no step."""
+        graphs, traces = pipeline_graphs(self._run), self._run.graph_executions
+        sites = map(traces.site_by_id, range(traces.num_sites))
+        return np.fromiter((site.graph_id in graphs for site in sites), bool)
 
     @cached_property
     def _callers(self) -> CallersByTime:

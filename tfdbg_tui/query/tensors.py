@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis import (
     readable_function,
     typed_summary,
 )
+from tfdbg_tui.diagnosis.dataflow.pipelines import pipeline_graphs
 from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.selection import Selection
 
@@ -237,7 +238,7 @@ def _execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
 
 def _graph_execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
     place = cache(lambda stack_id: location_of(run, stack_id))
-    layers = LayersOfOps(run)
+    layers, ahead = LayersOfOps(run), pipeline_graphs(run)
 
     def rows(index: int) -> Iterator[TensorRow]:
         trace = run.graph_executions[index]
@@ -245,12 +246,13 @@ def _graph_execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
         graph, op = run.graphs.get(trace.graph_id), run.op(trace.graph_id, trace.op_name)
         caller = trace.execution_index
         counted = run.executions.steps.of(caller) if caller is not None else None
+        step = trace.step if trace.step is not None else counted
         yield TensorRow(
             event=TensorEvent("graph_execution", index, trace.output_slot),
             process=site.file_set,
             thread=None,
             wall_time=trace.wall_time,
-            step=trace.step if trace.step is not None else counted,
+            step=None if trace.graph_id in ahead else step,
             iteration=trace.iteration,
             name=trace.tensor_name,
             op_type=trace.op_type,

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 _FINDING_KEYS = {
     "rule", "certainty", "title", "evidence", "why", "fix", "suggestion", "op_name", "op_type",
-    "output_slot", "bad_elements", "graph", "kind", "index", "step", "fit_batch", "when", "device",
-    "layer", "input_layer", "other_layers", "variables", "location", "differentiated_at", "alerts",
-    "chain",
+    "output_slot", "bad_elements", "graph", "kind", "index", "step", "fit_batch", "when",
+    "iteration", "made_ahead", "device", "layer", "input_layer", "other_layers", "variables",
+    "location", "differentiated_at", "alerts", "chain",
 }  # fmt: skip
 
 
@@ -70,6 +70,23 @@ def test_json_has_the_promised_form(
         (root["location"]["file"], root["location"]["line"])
     ]
     assert sum(line["tensors"] for line in report["bad_lines"]) == report["alerts"]
+
+
+def test_the_iteration_of_a_loop_is_told(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    made.op("f", "While", "while")
+    made.graph("body", "while_body", "f")
+    made.op("body", "Placeholder", "x")
+    made.op("body", "Log", "Log", "x:0")
+    for iteration in range(8):
+        bad = iteration == 7
+        made.trace("body", "x", floats(-1.0 if bad else 1.0), iteration=iteration)
+        made.trace("body", "Log", floats(np.nan if bad else 0.0), iteration=iteration)
+    report = diagnose(made.open())
+    (root,) = report.to_json()["roots"]
+    assert (root["iteration"], root["made_ahead"]) == (7, False)
+    assert ", iteration 7; graph execution 15" in " ".join(to_text(report).split())
 
 
 def test_text_tells_what_where_why_and_how(

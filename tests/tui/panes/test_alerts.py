@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.diagnosis.tiny import Program
 from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.panes.graph_execution import ROWS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +92,7 @@ async def test_op_types_get_the_rows_that_no_cause_takes(open_app: Open, tmp_pat
         assert "and 10 more op types" in opened.screen()
 
 
-async def test_the_root_of_a_pipeline_is_in_the_step_that_uses_it(
+async def test_the_root_of_a_pipeline_is_made_ahead_of_the_step_that_uses_it(
     open_app: Open, tmp_path: Path
 ) -> None:
     made = Program(tmp_path)
@@ -103,8 +104,8 @@ async def test_the_root_of_a_pipeline_is_in_the_step_that_uses_it(
     made.op("g", "IteratorGetNext", "Next", "x:0")
     made.op("g", "MatMul", "MatMul", "Next:0")
     made.op("g", "AssignSubVariableOp", "update", "x:0", "MatMul:0")
-    made.trace("pipeline", "args", np.zeros(3, np.float32), serial=1)
-    made.trace("pipeline", "Log", np.full(3, -np.inf, np.float32), serial=1)
+    made.trace("pipeline", "args", np.zeros(3, np.float32), serial=1, step=0)
+    made.trace("pipeline", "Log", np.full(3, -np.inf, np.float32), serial=1, step=0)
     for step in range(3):
         used = np.full(3, -np.inf if step == 2 else 1, np.float32)
         made.trace("g", "Next", used, serial=step + 2)
@@ -118,11 +119,18 @@ async def test_the_root_of_a_pipeline_is_in_the_step_that_uses_it(
             "Log:0",
             "Dataset_map_f",
             "Log",
-            "step",
-            "2",
+            *("ahead", "of", "step", "2"),
             "−∞",
             "3",
         ]
+        await opened.press("z", "w")
+        assert "made ahead of step 2 of 0 to 2" in opened.screen()
+        await opened.press("escape", "3")
+        assert "Log:0 · made ahead of step 2" in opened.screen()
+        await opened.press("backslash")
+        await opened.type("step=0")
+        assert ROWS.count(opened.snapshot, opened.focus) == 2
+        await opened.press("escape", "1")
         await opened.press("M")
         await opened.app.workers.wait_for_complete()
         await opened.pilot.pause()

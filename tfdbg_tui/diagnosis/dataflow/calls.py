@@ -25,6 +25,8 @@ _FUNCTION = re.compile(r"__(?:inference|forward)_(.+)_\d+$")
 BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 LOOPS = frozenset({"While", "StatelessWhile"})
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+PIPELINE = "Dataset_"
+"""Names of the functions of `Dataset.map` and the like begin so."""
 CONTROL = BRANCHES | LOOPS | CALLS
 _PARTS = ("cond", "body", "true", "false", "branch")
 
@@ -101,7 +103,7 @@ class Calls:
 
         What its functions give back comes out of the pipeline's iterator.
         """
-        return self._run.graphs[self.outermost(graph_id)].name.startswith("Dataset_")
+        return self._run.graphs[self.outermost(graph_id)].name.startswith(PIPELINE)
 
     def called_graphs(self, op: GraphOp) -> tuple[str, ...]:
         """Return the graphs that an op calls: branches; condition and body; the function."""

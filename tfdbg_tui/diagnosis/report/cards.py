@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.layers import breadcrumb
+from tfdbg_tui.diagnosis.report.when import iteration_text
 from tfdbg_tui.diagnosis.values import bad_elements_text
 
 if TYPE_CHECKING:
@@ -136,5 +137,6 @@ def _op(finding: Finding) -> str:
     name = f"{finding.op_name or readable_function(finding.op_type)}:{finding.event.slot}"
     op_type = f" ({finding.op_type})" if finding.op_name else ""
     graph = f" in {finding.graph}" if finding.graph else ""
-    when = f", {finding.when}" if finding.when else ""
-    return f"{name}{op_type}{graph}{when}"
+    step = f"made ahead of {finding.when}" if finding.made_ahead and finding.when else finding.when
+    when = filter(None, (step, iteration_text(finding.iteration)))
+    return ", ".join([f"{name}{op_type}{graph}", *when])

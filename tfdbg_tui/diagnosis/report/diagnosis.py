@@ -35,7 +35,7 @@ from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.links import Link, Links
-from tfdbg_tui.diagnosis.report.when import step_of, when_text
+from tfdbg_tui.diagnosis.report.when import is_made_ahead, iteration_of, step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes, Health
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
@@ -124,7 +124,8 @@ class Diagnosis:
         chain = self.links.of_root(root)
         found = self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
         if self._in_pipeline(root.event):
-            found = replace(found, **self._when(self._step_of_first_use(root)))
+            step = self._step_of_first_use(root)
+            found = replace(found, made_ahead=True, **self._when(step))
         alike = self._alike(root)
         layers = [layer for event in alike if (layer := self._layer(event))]
         own = {None, found.layer, found.input_layer}
@@ -230,8 +231,7 @@ class Diagnosis:
         return next((step for step in steps if step is not None), None)
 
     def _in_pipeline(self, event: TensorEvent) -> bool:
-        graph_id = graph_id_of(self._run, event)
-        return graph_id in self._run.graphs and self.dataflow.calls.in_pipeline(graph_id or "")
+        return is_made_ahead(self._run, self.dataflow, event)
 
     def _is_new(self, event: TensorEvent) -> bool:
         """Whether nothing bad went into a tensor."""
@@ -320,6 +320,7 @@ class Diagnosis:
             layer=layer,
             input_layer=input_layer,
             variables=tuple(named_variables(run, self.dataflow, event)) if is_of_none else (),
+            iteration=iteration_of(run, event),
             in_gradient=is_backward(run, event),
             summary=summary_of(run, event),
         )

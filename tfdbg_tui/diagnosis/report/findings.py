@@ -63,6 +63,8 @@ class Finding:
             or the op whose gradient it is of.
         other_layers: Other layers that show the same.
         variables: Names of the variables that it takes or changes, where it is of no layer.
+        iteration: Iteration of the innermost loop around the op, where that is recorded.
+        made_ahead: Whether a data pipeline made the tensor; `step` is the first that used it.
         in_gradient: Whether the op is of a backward pass.
         summary: What was recorded of the first bad tensor.
         workers: Of a job of several processes: which of them made it, and how it got to others.
@@ -92,6 +94,8 @@ class Finding:
     input_layer: Layer | None = None
     other_layers: tuple[Layer, ...] = ()
     variables: tuple[str, ...] = ()
+    iteration: int | None = None
+    made_ahead: bool = False
     in_gradient: bool = False
     summary: TensorSummary | None = None
     workers: str = ""
@@ -123,6 +127,8 @@ class Finding:
             "step": self.step,
             "fit_batch": self.fit_batch._asdict() if self.fit_batch else None,
             "when": self.when,
+            "iteration": self.iteration,
+            "made_ahead": self.made_ahead,
             "device": self.device,
             "layer": layer_json(self.layer),
             "input_layer": layer_json(self.input_layer),

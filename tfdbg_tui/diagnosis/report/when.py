@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.diagnosis.events import graph_id_of
 from tfdbg_tui.diagnosis.history import history_of
 
 if TYPE_CHECKING:
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
 def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
     """Return the training step of an event, recorded or counted; None where it is in none.
 
+    What a data pipeline makes is in none: it is made ahead, while other steps run.
+
     Args:
         run: The run.
         dataflow: Of the run.
         event: A tensor that was made.
     """
     in_graph = event.kind == "graph_execution"
+    if in_graph and is_made_ahead(run, dataflow, event):
+        return None
     if in_graph and (recorded := run.graph_executions[event.index].step) is not None:
         return recorded
     execution = dataflow.timeline.execution_of(event.index) if in_graph else event.index
@@ -45,6 +50,23 @@ def computed_in_step(run: Run, dataflow: Dataflow, event: TensorEvent, step: int
 
     after = bisect.bisect_right(range(len(history)), step, key=step_at)
     return history.event(max(0, after - 1))
+
+
+def is_made_ahead(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a data pipeline has made a tensor: before the step that uses it, or in it."""
+    graph_id = graph_id_of(run, event)
+    return graph_id in run.graphs and dataflow.calls.in_pipeline(graph_id or "")
+
+
+def iteration_of(run: Run, event: TensorEvent) -> int | None:
+    """Return the iteration of the innermost loop around a tensor's op, where that is recorded."""
+    in_graph = event.kind == "graph_execution"
+    return run.graph_executions[event.index].iteration if in_graph else None
+
+
+def iteration_text(iteration: int | None) -> str:
+    """Return an iteration as ``iteration 7``; "" where there is none."""
+    return "" if iteration is None else f"iteration {iteration:,}"
 
 
 def when_text(run: Run, step: int | None) -> str:

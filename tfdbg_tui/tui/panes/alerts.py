@@ -11,10 +11,11 @@ from rich.cells import cell_len
 from tfdbg_tui.diagnosis import (
     cards,
     graph_id_of,
+    iteration_of,
+    iteration_text,
     op_type_of,
     readable_function,
     stack_id_of,
-    step_of,
 )
 from tfdbg_tui.query import kind_of
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
@@ -151,26 +152,17 @@ class Alerts(Pane):
         snapshot = self.snapshot
         graph_id = graph_id_of(snapshot.run, event)
         stack_id = stack_id_of(snapshot.run, event)
-        step = self._step(event)
         op_type = readable_function(op_type_of(snapshot.run, event) or "")
         facts = {
             "function": snapshot.graph_name(graph_id) if graph_id else EAGER,
             "op type": op_type if graph_id else "",  # eager tensors are named by it
             "line": "" if stack_id is None else snapshot.line(stack_id),
-            "step": "" if step is None else f"step {step:,}",
+            "step": snapshot.step_text(event).partition(" (")[0].removeprefix("made "),
+            "iteration": iteration_text(iteration_of(snapshot.run, event)),
             # Of a loop in Python nothing else tells one execution from the next.
             "execution": "" if graph_id else f"exec {event.index:,}",
         }
         return {title: self.charset.safe(text) for title, text in facts.items()}
-
-    def _step(self, event: TensorEvent) -> int | None:
-        """Return the step of an alert; of a cause that is in none, the one that uses it first."""
-        snapshot, found = self.snapshot, self.snapshot.explanation
-        step = step_of(snapshot.run, snapshot.dataflow, event)
-        if step is not None or found is None or (number := found.group_of(event)) is None:
-            return step
-        finding = found.groups[number].finding
-        return finding.step if finding.event == event else None
 
     def fit_columns(self, rows: range, width: int) -> None:
         """See `VirtualList`: what else there is of alerts gets what the names in view leave."""
@@ -415,9 +407,11 @@ class Alerts(Pane):
         *above, told = (
             [self.charset.sentence(title)] if title else shortened(name, room, self.charset)
         )
-        line = joined([(f" {told}", "strong"), *facts], f" {self.charset.dot} ")
-        if width_of(line) > width:  # part of a line's number would be another one
-            line = joined([(f" {told}", "strong"), facts[0]], f" {self.charset.dot} ")
+        while True:
+            line = joined([(f" {told}", "strong"), *facts], f" {self.charset.dot} ")
+            if width_of(line) <= width or len(facts) == 1:
+                break
+            facts.pop()  # part of a line's number would be another one
         return *indented(above, 1, "strong"), line
 
     def _named(self, finding: Finding, width: int) -> tuple[Line, ...]:
@@ -432,7 +426,8 @@ class Alerts(Pane):
         place = _short(finding.location) if finding.location else ""
         name = self.charset.safe(self.snapshot.tensor_name(finding.event))
         function = readable_function(finding.graph or "")
-        return name, [(self.charset.safe(place), "dim"), (self.charset.safe(function), "dim")]
+        facts = place, iteration_text(finding.iteration), function
+        return name, [(self.charset.safe(fact), "dim") for fact in facts]
 
     def _text(
         self, text: str, width: int, style: str, *, lines: int = _TEXT_LINES

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import BRANCHES, LOOPS, step_of
+from tfdbg_tui.diagnosis import BRANCHES, LOOPS
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import Node
@@ -61,7 +61,7 @@ def _number(node: Node, outputs: int) -> str:
 
 
 def _variable(snapshot: Snapshot, node: Node) -> str:
-    step = step_of(snapshot.run, snapshot.dataflow, node.event) if node.event else None
+    step = snapshot.step(node.event) if node.event else None
     scope = _HANDLE.sub("", node.name).strip("/")
     words = f"variable {node.name}"
     # Only of variables of layers and optimizers names are on record.

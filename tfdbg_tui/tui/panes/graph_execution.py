@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis import TensorEvent, step_of
+from tfdbg_tui.diagnosis import TensorEvent, iteration_text
 from tfdbg_tui.query import SORT_FIELDS
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.event_rows import EventRows
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _TALL = 9
+_ROOMY = 11  # a pane this tall has a line more for step and iteration, if they are cut else
 _TITLES = {"type": "op type", "fn": "function", "name": "tensor"}  # of fields of the language
 _COUNTS = {"-inf": "neg_inf", "+inf": "pos_inf"}  # the same in a `TensorSummary`
 
@@ -186,7 +187,7 @@ class GraphExecutionPane(Pane):
         event = TensorEvent("graph_execution", trace.index, trace.output_slot)
         by = self._sorted_title
         layer = snapshot.layer(event)
-        step = step_of(snapshot.run, snapshot.dataflow, event) if by == "step" else trace.step
+        step = snapshot.step(event) if by == "step" or trace.step is not None else None
         return {
             "layer": self.charset.safe(layer.path) if layer else "",
             "device": self.charset.safe(short_device(trace.device)),
@@ -237,11 +238,13 @@ class GraphExecutionPane(Pane):
         if snapshot is None or trace is None or not self.row_count or height < _TALL:
             return ()
         event = TensorEvent("graph_execution", trace.index, trace.output_slot)
-        iteration = "" if trace.iteration is None else f"iteration {trace.iteration}"
-        facts = [
-            (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
+        when = [
             (snapshot.step_text(event), "dim"),
-            (iteration, "dim"),
+            (iteration_text(trace.iteration), "dim"),
+        ]
+        facts = [
+            *when,
+            (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
             (self.charset.safe(short_device(trace.device)), "dim"),
         ]
         values = chips.chips(trace.summary, self.charset)
@@ -249,7 +252,11 @@ class GraphExecutionPane(Pane):
             values = ((self.charset.safe(f"unreadable: {trace.unreadable}"), "dim"),)
         name = self.name_in_full(trace.tensor_name, facts, width)
         lines = (*name, *self.layer_line(event), (("  ", ""), *values))
-        return self.on_blank_lines(lines, width, self.lines_left(height, len(lines)))
+        blank = self.lines_left(height, len(lines))
+        whole = self.name_in_full(trace.tensor_name, when, width)[-1]
+        if height >= _ROOMY and width_of(whole) > width:
+            blank = max(1, blank)
+        return self.on_blank_lines(lines, width, blank)
 
     def summary(self) -> str:
         """See `Pane`."""

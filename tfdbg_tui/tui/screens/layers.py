@@ -18,7 +18,6 @@ from tfdbg_tui.diagnosis import (
     counts_text,
     heat_of,
     output_of,
-    step_of,
 )
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
@@ -449,9 +448,7 @@ class HeatStrips(VirtualList):
             return ""
         found = (group.finding for group in snapshot.explanation.groups)
         steps = [
-            one.step
-            for one in found
-            if one.step is not None and step_of(snapshot.run, snapshot.dataflow, one.event) is None
+            one.step for one in found if one.step is not None and snapshot.step(one.event) is None
         ]
         return f", used first in step {min(steps):,}" if steps else ""
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tfdbg_tui.diagnosis import AlertCounts, Alerts, Explanation, Node, Producer
+    from tfdbg_tui.diagnosis import AlertCounts, Alerts, Explanation, Finding, Node, Producer
     from tfdbg_tui.logdir import (
         GraphExecution,
         Run,
@@ -176,12 +176,27 @@ class Snapshot:
         run = self.run
         return run.graph_executions if kind == "graph_execution" else run.executions
 
+    def step(self, event: TensorEvent) -> int | None:
+        """Return the training step of an event; None where it is in none, or not known to be."""
+        return step_of(self.run, self.dataflow, event)
+
     def step_text(self, event: TensorEvent) -> str:
-        """Return the training step of an event as text; "" where it is in none."""
-        step = step_of(self.run, self.dataflow, event)
-        if step is None:
-            return ""
-        return f"step {step:,}{counted_text(self.run)}"
+        """Return the training step of an event as text; "" where it is in none.
+
+        Of a cause that is in none it is the one that diagnosis gives: that which uses it first.
+        """
+        step, ahead = self.step(event), ""
+        if step is None and (finding := self._finding(event)) is not None:
+            step, ahead = finding.step, "made ahead of " * finding.made_ahead
+        return "" if step is None else f"{ahead}step {step:,}{counted_text(self.run)}"
+
+    def _finding(self, event: TensorEvent) -> Finding | None:
+        """Return the cause whose first tensor an event is."""
+        number = self.explanation.group_of(event) if self.explanation else None
+        if self.explanation is None or number is None:
+            return None
+        finding = self.explanation.groups[number].finding
+        return finding if finding.event == event else None
 
     def explained(self, explanation: Explanation) -> Snapshot:
         """Return the same snapshot with an explanation, if that is of the same run."""
