@@ -110,6 +110,10 @@ async def test_the_chain_crosses_workers(recorded: Path) -> None:
         await opened.until(lambda: opened.has_explained(0))
         await opened.press("w")
         await opened.until(lambda: "worker 1: mul:0 → Log:0 → …" in opened.screen())
+        (root,) = opened.snapshot.explanation.report.roots
+        assert (root.op_type, root.location.line) == ("CollectiveReduceV2", 46), "its own place"
+        assert " NaN of " in root.evidence or " -∞ of " in root.evidence, "and its own values"
+        assert ": Log:0 at programs.py:40, 1 zero in → 1 -∞ out; came here" in root.workers
         screen = opened.screen()
         assert "Logarithm of zero, on worker 1" in screen
         assert "tf.math.log(x * weight)" in screen

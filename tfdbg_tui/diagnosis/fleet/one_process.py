@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.members import names
 from tfdbg_tui.diagnosis.fleet.words import made_by, reached, way
-from tfdbg_tui.diagnosis.locations import Location
+from tfdbg_tui.diagnosis.function_names import readable_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,20 +72,27 @@ def _made_here(finding: Finding, job: JobReport, root: FleetRoot) -> Finding:
 
 
 def _came(finding: Finding, job: JobReport, root: FleetRoot, via: Via) -> Finding:
-    """Return what is told of a root that came from another process: what happened there."""
-    there, location = root.finding, root.finding["location"]
+    """Return what is told of a root that came from another process.
+
+    What happened there, why and what to do; where it came in, and with which values, is its own.
+    """
+    there = root.finding
     suggestion = there["suggestion"]
     return replace(
         finding,
         rule=there["rule"],
         certainty=there["certainty"] if via.family else "likely",
         title=f"{there['title']}, on {names(job.members, root.workers)}",
-        evidence=there["evidence"],
         why=there["why"],
         fix=there["fix"].removesuffix(f" Here: {suggestion}"),
         suggestion=suggestion,
-        location=Location(**location) if location else None,
-        differentiated_at=None,
-        forward_stack_id=None,
-        workers=f"made by {made_by(job, root)}; came here {way(via)}",
+        workers=f"made by {made_by(job, root)}: {_what(root)}; came here {way(via)}",
     )
+
+
+def _what(root: FleetRoot) -> str:
+    """Return which tensor a root is, where, and what its values tell."""
+    there, location = root.finding, root.finding["location"]
+    at = f" at {os.path.basename(location['file'])}:{location['line']}" if location else ""
+    name = there["op_name"] or readable_function(there["op_type"])
+    return f"{name}:{there['output_slot']}{at}, {there['evidence']}"
