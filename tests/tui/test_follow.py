@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,7 +25,6 @@ from tfdbg_tui.wire import tfrecord
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
-    from pathlib import Path
 
     from textual.pilot import Pilot
 
@@ -404,6 +404,19 @@ async def test_what_the_program_prints(program: Program, tmp_path: Path) -> None
         await live.until(lambda: "Output of the program: ended" in live.screen())
         await live.press("escape", "q")
         assert not live.app.is_running or live.app._exit
+
+
+async def test_why_a_program_has_ended_without_a_record(program: Program, tmp_path: Path) -> None:
+    async with watched(tmp_path / "logdir", program=program) as live:
+        await live.until(lambda: "the program runs" in live.recording_line())
+        Path(program.log_path).write_bytes(
+            b"  File x.py\nSyntaxError: \x1b[1mnever closed\x1b[0m\n"
+        )
+        program.stop()
+        await live.until(lambda: "before anything was recorded" in live.screen())
+        assert "O shows what it has printed" in live.screen()
+        assert "SyntaxError: never closed" in live.screen()
+        assert "Waiting" not in live.screen()
 
 
 @pytest.mark.parametrize(("key", "runs"), [("s", False), ("l", True)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding
 from textual.containers import Container
 from textual.screen import Screen
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
 
 _TILE_OF_GRAPHS = 3
+_LAST_LINES = 8
+_OUTPUT = "O shows what it has printed, which ends so:"
 _TOO_SMALL = "The terminal is too small.\nMake it 60 x 15 or more, or run tfdbg-tui diagnose."
 
 
@@ -128,10 +131,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         waits = self._session.snapshot is None and self._session.waiting != OPENING
         self.set_class(waits, "-waiting")
         fits = self._layout != "nothing"
-        text = self._charset.safe_lines(self._session.waiting) if waits and fits else _TOO_SMALL
+        text = self._charset.safe_lines(self._reason_to_wait()) if waits and fits else _TOO_SMALL
         if text != self._noticed:
             self._noticed = text
             self._notice.update(text)
+
+    def _reason_to_wait(self) -> str:
+        program = self._session.recording.program
+        if program is None or not program.started or program.running:
+            return self._session.waiting
+        lines = [self._charset.safe(line) for line in _last_lines(program.log_path)]
+        width = min(self.app.size.width - 2, max(map(cell_len, lines)))
+        block = "\n".join(self._charset.fit(line, width) for line in lines)  # centred as a whole
+        return f"The program {program.outcome} before anything was recorded.\n{_OUTPUT}\n\n{block}"
 
     def shows(self, pane: str) -> bool:
         """Whether there is room for a pane, given what is focused."""
@@ -143,6 +155,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def show_time(self) -> None:
         """Show what only time changes."""
+        self._show_notice()
         self._recording_line.show()
 
     def toggle_zoom(self) -> None:
@@ -201,3 +214,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.set_class(no_graphs, "-no-graphs")
         left_out = [" without alerts"] * no_alerts + [" without graphs"] * no_graphs
         self._grid.lay_out("".join([self._layout, *left_out]) if whole else "")
+
+
+def _last_lines(path: str) -> list[str]:
+    """Return the last lines that a program has printed."""
+    from tfdbg_tui.tui.screens.output import tail
+
+    try:
+        return tail(path).rstrip().split("\n")[-_LAST_LINES:]
+    except OSError as error:
+        return [f"{path}: cannot be read: {error.strerror}"]

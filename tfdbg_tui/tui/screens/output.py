@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.program import Program
     from tfdbg_tui.tui.terminal.text import Charset
 
+NOTHING = "The program has printed nothing yet."
 _TAIL_BYTES = 256 << 10
 _LONGEST_LINE = 2000
 _SECONDS = 0.5
@@ -60,7 +61,7 @@ class OutputScreen(BoxScreen):
             size = os.path.getsize(self._path)
             if size == self._log_size:
                 return
-            text = _tail(self._path)
+            text = tail(self._path)
         except OSError as error:
             text = f"{self._path}: cannot be read: {error.strerror}"
             size = -1
@@ -72,7 +73,7 @@ class OutputScreen(BoxScreen):
             self.action_scroll_end()
 
 
-def _tail(path: str) -> str:
+def tail(path: str) -> str:
     """Return the end of a log; of lines that were drawn over, only the last state."""
     with open(path, "rb") as log:
         size = log.seek(0, os.SEEK_END)
@@ -81,7 +82,7 @@ def _tail(path: str) -> str:
     if size > _TAIL_BYTES:
         text = text.partition("\n")[2] or text
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(_drawn_last(line) for line in lines) or "The program has printed nothing yet."
+    return "\n".join(_drawn_last(line) for line in lines) or NOTHING
 
 
 def _drawn_last(line: str) -> str:
