@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from tfdbg_tui.diagnosis import EMPTY, counted_text
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.logdir.events import Omission, Progress
+from tfdbg_tui.tui.bars.recording_line import RecordingLine
 from tfdbg_tui.tui.session.recording import Recording
 from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.tui.terminal.text import UNICODE
 from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
@@ -48,6 +51,20 @@ def test_that_only_what_is_bad_is_recorded_is_said_while_the_program_runs(
     killed = replace(run, state=replace(run.state, writing=False, killed=True))
     (gap,) = Snapshot(killed).gaps
     assert "healthy records that waited in memory are" in gap.text
+
+
+def test_that_recording_is_off_is_said_instead_of_how_fast_it_is(
+    logdirs: RecordedLogdirs,
+) -> None:
+    pause = Omission(omissions.PAUSED, "pause 1", "the user has asked for it", 9, 9, None, None, 1)
+    run = replace(open_run(logdirs["control_flow"]), omissions=(pause,))
+    live = Recording(attached=True, announcement="first bad tensor Log:0")
+    live.note(replace(run, state=replace(run.state, writing=True)))
+    session = SimpleNamespace(recording=live, paused=False, snapshot=None, following=True)
+    line = RecordingLine(session, UNICODE, id="live").line  # type: ignore[arg-type]
+    told = {width: "".join(text for text, _ in line(width)) for width in (80, 120)}
+    assert told[80] == " recording is off: P switches it on · first bad tensor Log:0"
+    assert "recording is off, as the user has asked for it: P switches" in told[120]
 
 
 def test_what_has_not_been_read_yet_is_not_called_missing(

@@ -21,14 +21,16 @@ class RecordingLine(SessionBar):
 
     def line(self, width: int) -> Line:
         """See `Bar`."""
-        facts = self._facts()
-        separator = f" {self.charset.dot} "
+        facts, separator = self._facts(), f" {self.charset.dot} "
+        if width_of(joined(facts, separator)) > width - 2:
+            facts = self._facts(brief=True)
         while len(facts) > 1 and width_of(joined(facts, separator)) > width - 2:
             del facts[-2 if len(facts) > 2 else 0]
         return ((" ", ""), *joined(facts, separator))
 
-    def _facts(self) -> list[Cell]:
+    def _facts(self, *, brief: bool = False) -> list[Cell]:
         session = self.session
         shown = session.snapshot.run.num_events if session.paused and session.snapshot else None
-        facts = session.recording.facts(following=session.following and shown is None, shown=shown)
+        following = session.following and shown is None
+        facts = session.recording.facts(following=following, shown=shown, brief=brief)
         return [(self.charset.safe(text), style) for text, style in facts]

@@ -83,25 +83,26 @@ class Recording:
         self._generation = 0
         self._off_because = self._only_bad_because = ""
 
-    def facts(self, *, following: bool, shown: int | None) -> list[Cell]:
+    def facts(self, *, following: bool, shown: int | None, brief: bool = False) -> list[Cell]:
         """Return what to say, the most important last; nothing for a run that is at rest.
 
         Args:
             following: Whether the view stands at the newest event.
             shown: Number of events that the view stops at, while it is paused.
+            brief: Whether there is no room for reasons.
         """
         problem = self._run.connection_problem if self._run else ""
         if problem:  # then nobody knows more
             return [(f"trying again, {problem}", "match")]
         status = self.tracker.status()
         cells: list[Cell] = []
-        if status is not None and (self.attached or self.growing or self.program):
+        if self._off_because:  # nothing new is what one expects then
+            because = "" if brief else f", as {self._off_because}"
+            cells.append((f"recording is off{because}: P switches it on", "match"))
+        elif status is not None and (self.attached or self.growing or self.program):
             cells.append(self._words(status))
         elif self.program is not None:
             cells.append(_program_words(self.program))
-        if self._off_because:
-            words = f"recording is off, as {self._off_because}: P switches it on"
-            cells.append((words, "match"))
         if self._only_bad_because:
             words = f"only what is bad is recorded, as {self._only_bad_because}"
             cells.append((words, "match"))
