@@ -244,6 +244,8 @@ async def test_filter_help_and_copy(open_app: Open, logdirs: RecordedLogdirs) ->
         assert opened.app.clipboard == "Log:0"
         await opened.press("question_mark")
         assert "go to the next alert" in opened.screen()
+        await opened.press("G")
+        assert "(counted)  " in opened.screen()
         await opened.press("escape")
         assert "Graph Execution" in opened.screen()
 

@@ -292,7 +292,7 @@ async def test_a_newer_run_is_offered_elsewhere(writer: Writer, logdirs: Recorde
         newer = Writer(logdirs["control_flow"], writer.logdir, host="host2")
         newer.start()
         newer.write(of=1)
-        await live.until(lambda: "a newer run: R" in live.recording_line())
+        await live.until(lambda: "a newer run, R opens it" in live.recording_line())
         assert (live.session.snapshot.run.files.label, live.focus) == (old, focus)
         labels = [files.label for files in list_runs(writer.logdir)]
         await live.press("R")

@@ -69,6 +69,25 @@ def test_a_dead_relu_that_is_counted_and_measured_is_told_once(tmp_path: Path) -
     assert suspects(recorded) == ["dead-relu"]
 
 
+@pytest.mark.parametrize(
+    ("alive", "fix"),
+    [(0, "the values that the layer starts with"), (8, "Lower the learning rate")],
+    ids=["never", "once"],
+)
+def test_a_relu_that_was_never_on_is_for_its_first_values_to_blame(
+    tmp_path: Path, alive: int, fix: str
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Relu", "Relu", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Relu:0", outputs=0)
+    for call in range(alive + 3 * CALLS):
+        value = some(float(call < alive))
+        recorded.trace("f", "Relu", value, serial=call + 1, extremes=True)
+        recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1)
+    (found,) = diagnose(recorded.open()).suspects
+    assert (found.rule, fix in found.fix) == ("dead-relu", True)
+
+
 @pytest.mark.parametrize("mode", [TensorDebugMode.FULL_HEALTH, TensorDebugMode.FULL_TENSOR])
 @pytest.mark.parametrize(("largest", "expected"), [(3e38, ["near-overflow"]), (1e30, [])])
 def test_an_exponential_close_to_the_largest_number(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HARM: dict[GroupKind, str] = {
     "root": "",
-    "suspect": "No NaN and no ∞ that matters has been traced back to it.",
+    "suspect": "See why. No NaN and no ∞ that matters has been traced back to it so far.",
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
 

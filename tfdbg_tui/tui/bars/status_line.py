@@ -124,7 +124,7 @@ class StatusLine(SessionBar):
             cells.append((f"reading {bar} {share}%", "match"))
         if self.session.paused:
             cells.append(("paused", "match"))
-        if self.session.following:
+        elif self.session.following:
             cells.append(("following", "live"))
         count = len(snapshot.alerts)
         if count:

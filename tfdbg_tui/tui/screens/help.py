@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
 
 
+_WORDS = {
+    "(counted)": "the program marks no steps: what repeats in it is counted instead",
+    "(counted on record)": "the same, where some of that was not recorded and is not counted",
+}
 _COLUMN = 80  # cells of a column; as many columns as there is room for, two at most
 
 
@@ -44,7 +48,11 @@ class HelpScreen(BoxScreen):
         wide = self.app.size.width >= 2 * _COLUMN + 8
         self.set_class(wide, "-wide")
         page = Table.grid(padding=(0, 2))
-        page.add_row(*map(self._column, _halves() if wide else [GROUPS]))
+        columns = list(map(self._column, _halves() if wide else [GROUPS]))
+        columns[-1].add_row(Text("Words", style="bold"), "")
+        for word, meaning in _WORDS.items():
+            columns[-1].add_row(Text(word), Text(self.charset.safe(meaning)))
+        page.add_row(*columns)
         return page
 
     def _column(self, groups: Sequence[str]) -> Table:

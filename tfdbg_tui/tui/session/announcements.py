@@ -32,5 +32,5 @@ def announce_first_bad(session: Session, charset: Charset) -> bool:
     assert snapshot is not None
     assert root is not None
     name = charset.fit_name(name_of(snapshot.run, root), _NAME_WIDTH)
-    recording.announcement = f" first bad tensor {name.rstrip()}: a "
+    recording.announcement = f" first bad tensor {name.rstrip()}, a goes there "
     return True

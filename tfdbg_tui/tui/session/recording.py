@@ -110,7 +110,7 @@ class Recording:
         if not following and self.growing and mark is not None and self.total > mark:
             cells.append((f"+{self.total - mark:,} new, F follows", "match"))
         if self.newer_run:
-            cells.append(("a newer run: R", "match"))
+            cells.append(("a newer run, R opens it", "match"))
         if self.announcement:
             cells.append((self.announcement, "chip-bad"))
         return cells

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tfdbg_tui.diagnosis.rules.model import Example, Explanation
 
 DEAD_RELU = Explanation(
@@ -12,6 +14,14 @@ DEAD_RELU = Explanation(
     fix="Lower the learning rate, use He initialisation, or a leaky ReLU.",
     example=Example("Relu([-3, -1, …]) → [0, 0, …] in each of 1,000 computations"),
 )
+DEAD_FROM_THE_FIRST = replace(
+    DEAD_RELU,
+    why="All inputs of the ReLU are negative, from the first computation on: its gradient is 0, "
+    "and neither its layer nor those before it can learn.",
+    fix="Look at the values that the layer starts with: initial weights and bias (0, He "
+    "initialisation), and the scale of what it takes. A leaky ReLU learns all the same.",
+)
+"""The same where no training has led there."""
 EXP_UNDERFLOW = Explanation(
     id="exp-underflow",
     title="Exponential that is always rounded to zero",

@@ -118,7 +118,7 @@ class _Search:
             if is_hinge(self._run, self._dataflow, events[-1]):
                 return None
             return self._suspect(
-                explanations.DEAD_RELU,
+                explanations.DEAD_FROM_THE_FIRST,
                 events,
                 len(rows),
                 f"all {known[-1].size:,} outputs are 0 in each of {len(rows):,} computations",

@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measur
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
+    DEAD_FROM_THE_FIRST,
     DEAD_RELU,
     GRADIENT_UNDERFLOW,
     LAYER_NEVER_CHANGES,
@@ -137,11 +138,13 @@ def _off(
             and not is_hinge(run, dataflow, event)
             and not _is_given_zeros(run, dataflow, event, times)
         ):
+            always = times == len(found)
             evidence = (
-                f"all {size:,} outputs are 0 in the last {times:,} computations measured"
-                f"{_since(run, off)}"
+                f"all {size:,} outputs are 0 in {'all' if always else 'the last'} {times:,} "
+                f"computations measured{_since(run, off)}"
             )
-            yield Suspect(event, DEAD_RELU, Match("likely", evidence), times)
+            rule = DEAD_FROM_THE_FIRST if always else DEAD_RELU
+            yield Suspect(event, rule, Match("likely", evidence), times)
 
 
 def _since(run: Run, found: Magnitudes) -> str:
