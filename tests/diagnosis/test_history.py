@@ -57,6 +57,22 @@ def test_of_an_eager_op_only_the_bad_output_is_bad(run: Run) -> None:
     assert bad == [[False] * 4, [False, False, False, True]]
 
 
+def test_the_call_that_traces_a_function_is_one_of_its_calls(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    for call, way in enumerate(("trace", "call", "call")):
+        made.execution("f", [], {call: floats(1)}, "f", line=4, in_library=way, extremes=True)
+    made.execution("f", [], {10: floats(1)}, "f", line=5, in_library="call")
+    made.execution("Add", [], {11: floats(1)}, line=4, in_library="trace")
+    made.execution("Add", [], {12: floats(1)}, line=4, in_library="call")
+    run = made.open()
+    dataflow = Dataflow(run)
+    history = history_of(run, dataflow, TensorEvent("execution", 1, 0))
+    assert history.rows.tolist() == [0, 1, 2]
+    assert history.largest.tolist() == [1.0, 1.0, 1.0]
+    assert dataflow.timeline.alike(5).tolist() == [5], "an op is told from another by its way"
+
+
 def test_the_dtype_of_an_eager_tensor_is_where_it_was_bad_first(tmp_path: Path) -> None:
     made = Program(tmp_path)
     for number, value in enumerate((floats(1.0), BAD, BAD)):

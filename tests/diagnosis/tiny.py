@@ -206,6 +206,7 @@ class Program:
         line: int = 0,
         layer: int = 0,
         extremes: bool = False,
+        in_library: str = "",
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -220,7 +221,7 @@ class Program:
             input_tensor_protos=[_proto(value) for value in given],
             serial=serial,
             thread=thread,
-            code_location=self._location(line),
+            code_location=self._location(line, in_library=in_library),
             layer=layer or None,
             minima=[float(value.min()) for value in outputs.values()] if extremes else [],
             maxima=[float(value.max()) for value in outputs.values()] if extremes else [],
@@ -242,7 +243,7 @@ class Program:
         if in_library:
             file_index = 3 if in_library == "update_state" else 2
             keras = events.FileLineCol(file_index=file_index, line=1, func=in_library)
-            frames.append(events.StackFrameWithId("in library", keras))
+            frames.append(events.StackFrameWithId(f"in {in_library}", keras))
         for frame in frames:
             self._add("stack_frames", stack_frame_with_id=frame.encode())
         return events.CodeLocation("host", [frame.id for frame in frames]).encode()

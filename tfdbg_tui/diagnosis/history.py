@@ -124,7 +124,8 @@ def measured_tensors(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
 
 def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:
     rows = dataflow.timeline.alike(event.index)
-    _, first = np.unique(run.executions.kinds.take(rows), return_index=True)
+    kinds, stacks = run.executions.kinds.take(rows), run.executions.stack_ids.take(rows)
+    _, first = np.unique(np.stack([kinds, stacks]), axis=1, return_index=True)
     alike: list[int] = rows[first].tolist()
     return alike
 

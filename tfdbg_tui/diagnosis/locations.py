@@ -183,6 +183,11 @@ def in_optimizer(run: Run, stack_id: int | None) -> bool:
     )
 
 
+def frames_of_user(frames: Sequence[StackFrame]) -> list[StackFrame]:
+    """Return those frames of a stack trace that are the user's own."""
+    return [frame for frame in frames if not is_library_frame(frame)]
+
+
 def is_library_frame(frame: StackFrame) -> bool:
     """Whether a frame is in TensorFlow, another package, Python itself, or an unknown file."""
     if not frame.path:

@@ -16,6 +16,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.dataflow.call_rows import At, CallRows
 from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
 from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.locations import frames_of_user
 from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
 from tfdbg_tui.diagnosis.values import same_counts
 from tfdbg_tui.logdir import UnreadableError
@@ -311,7 +312,8 @@ class Timeline:
         """Return the executions of the same op type by the same stack and layer, ascending.
 
         Their kinds may differ: in ADAPTIVE those that made a bad tensor are recorded in another
-        mode.
+        mode.  TensorFlow's way to a function differs in the call that traces it: of functions the
+        frames of the user have to be the same.
         """
         executions = self._run.executions
         mine = executions.kind(index)
@@ -322,8 +324,14 @@ class Timeline:
             if (kind.op_type, kind.layer) == (mine.op_type, mine.layer)
         ]
         rows = np.sort(np.concatenate([executions.kinds.rows_equal(i) for i in same]))
-        same_line: Int64Array = rows[executions.stack_ids.take(rows) == executions.stack_ids[index]]
-        return same_line
+        stack, stacks = executions.stack_ids[index], executions.stack_ids.take(rows)
+        alike = [stack]
+        if mine.is_function:
+            frames = frames_of_user(self._run.stack(stack))
+            others = np.unique(stacks).tolist() if frames else ()
+            alike += [o for o in others if frames_of_user(self._run.stack(o)) == frames]
+        same_lines: Int64Array = rows[np.isin(stacks, alike)]
+        return same_lines
 
     def runs(self, kind_number: int, graph_id: str) -> bool:
         """Whether executions of a kind are, as far as can be told, calls of a graph's function."""

@@ -43,7 +43,8 @@ _NARROW_COUNT = 6
 _MARK = 2  # cells in front of a row
 _LESS_IMPORTANT = (("|max|",), ("exec",), ("zeros",), ("min", "max"))
 """Columns that narrow screens have no room for, the first to go first."""
-_UNMEASURED = "No curve: no number is on record; ADAPTIVE has those of floating-point tensors."
+_UNMEASURED = "No curve: no number of it is on record"
+_HAS_NUMBERS = "; ADAPTIVE has those of floating-point tensors"
 _WHOLE = "No curve: of whole tensors only those of floating-point numbers have one."
 _ONLY_BAD = "No curve: none was measured before it was bad."
 _ALL_BAD = "No curve: each is bad, and no finite number of any is on record."
@@ -217,7 +218,7 @@ class HistoryTable(VirtualList):
         which = f"{self._chosen + 1:,} of {len(self._tensors):,} tensors"
         facts = (
             history.dtype,
-            f"{self.position + 1:,} of {len(history):,} computation{'s' * (len(history) != 1)}",
+            f"computation {self.position + 1:,} of {len(history):,}",
             which if len(self._tensors) > 1 else "",
         )
         return "  ".join(filter(None, facts))
@@ -349,7 +350,10 @@ class HistoryTable(VirtualList):
             return _ONLY_BAD
         if all(history.bad.all() for history in shown):
             return _ALL_BAD
-        return _WHOLE if self._is_whole() else _UNMEASURED
+        if self._is_whole():
+            return _WHOLE
+        is_adaptive = self.snapshot.run.files.mode_name == "ADAPTIVE"
+        return f"{_UNMEASURED}{'' if is_adaptive else _HAS_NUMBERS}."
 
     def _is_whole(self) -> bool:
         """Whether the tensors are on record themselves, so that nothing had to be measured."""
@@ -395,14 +399,14 @@ class HistoryTable(VirtualList):
         history = self.history
         known = history.largest[~np.isnan(history.largest)]
         measured = f"{len(known):,} of {len(history):,} measured"
-        parts = [] if self._is_whole() else [measured]
+        latest = self.snapshot.summary(history.latest)
+        parts = [] if latest is None or self._is_whole() else [measured]
         if known.size:
             least, most = f"{known.min():.3g}", f"{known.max():.3g}"
             parts.append(f"|max| from {least} to {most}" if least != most else f"|max| {most}")
         if (limit := MAX_FINITE.get(history.dtype or "")) is not None:
             parts.append(f"the largest {history.dtype} is {limit:.3g}")
         bad = int(np.count_nonzero(history.bad))
-        latest = self.snapshot.summary(history.latest)
         unknown = latest is None or latest.has_inf_or_nan is None
         health = f"{bad:,} bad" if bad else "no values on record" if unknown else "none bad"
         told = [((health, "bad" if bad else "dim"),)]
