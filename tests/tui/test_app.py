@@ -342,7 +342,9 @@ async def test_a_tensor_itself_is_shown_where_it_was_recorded(
         assert opened.active_pane() is not None
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("a", "v")
-        assert "--tensor-debug-mode FULL_TENSOR" in opened.app.query_one(KeyBar).message
+        said = opened.app.query_one(KeyBar).message
+        assert "record again with --tensor-debug-mode FULL_TENSOR" in said
+        assert "X " not in said, "the program has ended"
 
 
 async def test_devices_and_hosts_are_told_apart(open_app: Open, logdirs: RecordedLogdirs) -> None:

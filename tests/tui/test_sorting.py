@@ -142,6 +142,7 @@ async def test_what_is_no_column_and_what_cannot_be_sorted_is_told(
         bar = opened.app.query_one(KeyBar)
         await opened.press("3", "s", *"colour", "enter")
         assert bar.message.startswith("no column is called colour: there are name, type")
+        assert "neg, zero, pos, min, max" in opened.screen(), "in full, on more lines than one"
         await opened.press("5", "s")
         assert "Source Code has an order of its own" in bar.message
         await opened.press("3", "s")

@@ -46,6 +46,7 @@ def asked(run: Run) -> Control | None:
 
 def test_recording_is_switched_off_and_on(run: Run) -> None:
     recording = ProgramRecording(shown(run))
+    assert recording.is_possible
     assert "off" in recording.switch()
     assert asked(run) == Control(recording=False)
     assert os.stat(control_path(run.files.directory)).st_mode & 0o077 == 0

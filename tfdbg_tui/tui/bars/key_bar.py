@@ -15,6 +15,7 @@ from tfdbg_tui.tui.widgets.cells import width_of
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.strip import Strip
     from textual.timer import Timer
 
     from tfdbg_tui.tui.actions.keymap import Keymap
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Line
 
 _MESSAGE_SECONDS = 5.0
+_MESSAGE_LINES = 3
 _ALWAYS = 3  # labels: all actions, help and quit
 _OF_ROWS = frozenset({"enter", "filter", "sort", "search"})
 _KEYS_OF_PROMPT = (
@@ -71,6 +73,7 @@ class KeyBar(SessionBar):
         self.searching = ""
         self.zoomed = False
         self._keymap = keymap
+        self._message_lines: list[str] = []
         self._timer: Timer | None = None
 
     def say(self, message: str) -> None:
@@ -80,6 +83,21 @@ class KeyBar(SessionBar):
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_MESSAGE_SECONDS, self.hush)
+
+    def show(self) -> None:
+        """See `Bar`: a message has as many lines as it needs."""
+        room = max(1, self.size.width - 2)
+        lines = self.charset.wrapped(self.message, room, _MESSAGE_LINES) if self.message else []
+        if lines != self._message_lines:
+            self._message_lines = lines
+            self.styles.height = max(1, len(lines))
+            self.refresh()
+        super().show()
+
+    def render_line(self, y: int) -> Strip:
+        """See `Bar`."""
+        more = self._message_lines[y : y + 1] if y else []
+        return self.strip(((f" {more[0]}", "match"),)) if more else super().render_line(y)
 
     def ask(self, what: str) -> None:
         """Tell what is asked for below, and its keys; "" for nothing more."""
@@ -94,8 +112,8 @@ class KeyBar(SessionBar):
 
     def line(self, width: int) -> Line:
         """See `Bar`."""
-        if self.message:
-            return ((f" {self.charset.fit(self.message, width - 2)}", "match"),)
+        if self._message_lines:
+            return ((f" {self._message_lines[0]}", "match"),)
         if self.asked:
             return self._prompt_line(width)
         if self.searching:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.candidates import Candidate
     from tfdbg_tui.tui.widgets.prompt import Purpose
 
+_RECORD_AGAIN = "record again with --tensor-debug-mode FULL_TENSOR"
 _WIDER = 2  # cells that a key makes a pane wider by
 _COLUMNS = 8  # that left and right scroll the source text
 
@@ -266,9 +267,9 @@ class Commands:
         elif tensor is None:
             places = bad_elements_text(snapshot.summary(event))
             known = f"; bad elements: {places}" if places else ""
-            self._parts.say(
-                f"values not recorded: X does{known}; so does --tensor-debug-mode FULL_TENSOR"
-            )
+            can_ask = ProgramRecording(self._session).is_possible
+            from_now = "X records them from now on, or " if can_ask else ""
+            self._parts.say(f"values not recorded: {from_now}{_RECORD_AGAIN}{known}")
         else:
             name = name_of(snapshot.run, event)
             self._app.push_screen(ValuesScreen(name, tensor, self._charset))

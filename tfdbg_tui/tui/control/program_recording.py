@@ -35,6 +35,13 @@ class ProgramRecording:
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether a program is there that would do what is asked for."""
+        with contextlib.suppress(CannotAskError):
+            return self._run() is not None
+        return False
+
     def switch(self) -> str:
         """Switch recording off, or on again; return what has been done.
 
