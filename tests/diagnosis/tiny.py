@@ -207,6 +207,7 @@ class Program:
         layer: int = 0,
         extremes: bool = False,
         in_library: str = "",
+        error: str = "",
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -221,6 +222,7 @@ class Program:
             input_tensor_protos=[_proto(value) for value in given],
             serial=serial,
             thread=thread,
+            error=error,
             code_location=self._location(line, in_library=in_library),
             layer=layer or None,
             minima=[float(value.min()) for value in outputs.values()] if extremes else [],

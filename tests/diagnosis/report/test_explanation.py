@@ -83,6 +83,28 @@ def test_every_alert_leads_back_to_its_root(explanation: Explanation, run: Run) 
         assert len({link.event for link in chain.links}) == len(chain.links)
 
 
+def test_what_an_op_takes_twice_is_one_link(tmp_path: Path) -> None:
+    recorded = Program(tmp_path)
+    half = np.full(4, 6e4, np.float16)
+    recorded.execution("Cast", [], {1: half})
+    recorded.execution("Mul", [1, 1], {2: np.full(4, np.inf, np.float16)}, given=(half, half))
+    run = recorded.open()
+    explanation = explain(run)
+    chain = explanation.find_chain(TensorEvent("execution", 1, 0), run)
+    for links in (chain.links, explanation.report.roots[0].chain):
+        assert [link.name for link in links] == ["Cast:0", "Mul:0"]
+
+
+def test_a_call_that_raised_has_returned_nothing(tmp_path: Path) -> None:
+    recorded = Program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.execution("f", [], {}, "f", serial=1, error="InvalidArgumentError: bad")
+    run = recorded.open()
+    chain = explain(run).find_chain(TensorEvent("execution", 0, 0), run)
+    assert [link.failed for link in chain.links] == [True]
+    assert chain_to_text(chain).endswith("f:0: raised an error")
+
+
 def test_every_alert_is_counted_on_one_line_of_the_program(explanation: Explanation) -> None:
     lines = [line for file in explanation.report.bad_lines.values() for line in file.values()]
     assert sum(line.tensors for line in lines) == len(explanation.alerts)

@@ -127,18 +127,14 @@ def _path(diagnosis: Diagnosis, root: TensorEvent, event: TensorEvent) -> list[L
 
 def _inputs(diagnosis: Diagnosis, event: TensorEvent) -> list[Link]:
     """Return what went into a tensor, whatever it holds: an ∞ that is meant, for example."""
-    given = [
-        producer
+    given = dict.fromkeys(
+        producer.event
         for producer in diagnosis.dataflow.producers(event)
         if producer.event is not None
         and producer.event != event
         and diagnosis.causes.health(event, producer) is not Health.NO_VALUES
-    ]
-    return [
-        diagnosis.links.link(producer.event, False, "")
-        for producer in given[:_INPUTS]
-        if producer.event is not None
-    ]
+    )
+    return [diagnosis.links.link(one, False, "") for one in list(given)[:_INPUTS]]
 
 
 def _as_taken(

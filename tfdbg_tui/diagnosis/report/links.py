@@ -33,6 +33,7 @@ class Link:
         inferred: Whether the step to it from the one before is a conclusion.
         via: How the value got from the one before to it, as in `Producer`.
         passes_on: Whether the op only moves or clips values.
+        failed: Whether it raised an error in place of that.
     """
 
     event: TensorEvent
@@ -43,6 +44,7 @@ class Link:
     inferred: bool
     via: str
     passes_on: bool
+    failed: bool = False
 
     @property
     def is_bad(self) -> bool:
@@ -136,6 +138,7 @@ class Links:
             inferred=inferred,
             via=via,
             passes_on=op_type in MOVES,
+            failed=event.kind == "execution" and bool(self._run.executions[event.index].error),
         )
 
     def _bad_source(self, event: TensorEvent) -> tuple[TensorEvent, bool, str] | None:
@@ -165,13 +168,12 @@ class Links:
         return (node.parent.site.first, True, "earlier") if node.parent else None
 
     def _inputs(self, event: TensorEvent) -> list[Producer]:
-        """Return the finite inputs of a root."""
-        finite = [
-            producer
-            for producer in self._dataflow.producers(event)
-            if producer.event and self._causes.health(event, producer) is Health.FINITE
-        ]
-        return finite[:_INPUTS]
+        """Return the finite inputs of a root, each once, however often the op takes it."""
+        finite: dict[TensorEvent, Producer] = {}
+        for producer in self._dataflow.producers(event):
+            if producer.event and self._causes.health(event, producer) is Health.FINITE:
+                finite.setdefault(self._dataflow.origin(producer.event), producer)
+        return list(finite.values())[:_INPUTS]
 
     def _input_link(self, producer: Producer) -> Link:
         """Return an input as a link, with what the op that took it has recorded."""

@@ -132,7 +132,11 @@ def _card(parts: Sequence[Part], finding: Finding | None, bullet: str = "") -> I
             text += _recorded(finding)
         yield paragraph(part.label, text)
         if part.kind == "source" and finding and finding.location and finding.location.code:
-            yield " " * (_LABEL + 2) + "    " + printable(finding.location.code)[:_WIDTH]
+            yield " " * (_LABEL + 2) + "    " + _cut(printable(finding.location.code))
+
+
+def _cut(code: str) -> str:
+    return code if len(code) <= _WIDTH else code[: _WIDTH - 1] + "…"
 
 
 def _recorded(finding: Finding) -> str:
@@ -163,7 +167,8 @@ def _links(links: Sequence[Link | None], number: int) -> Iterator[str]:
         else:
             graph = f" in {link.graph}" if link.graph else ""
             guess = " (inferred)" if link.inferred else ""
-            text = f"{link.name}{graph}{guess}: {counts_text(link.summary)}"
+            said = "raised an error" if link.failed else counts_text(link.summary)
+            text = f"{link.name}{graph}{guess}: {said}"
         yield f"  {label:{_LABEL}}{printable(text)}"
 
 

@@ -121,7 +121,8 @@ class Why(ChainPane):
             return origin.worker if origin else _KINDS[chain.kind]
         if here.first < chain.start and chain.finding is not None:
             return "input"
-        return _CAME_BY.get(chain.links[here.first].via, "")
+        link = chain.links[here.first]
+        return "raised" if link.failed else _CAME_BY.get(link.via, "")
 
     def _came_in(self, here: FoldedRow) -> Line:
         """Return what came in, short, and an arrow to what came out."""
@@ -137,6 +138,8 @@ class Why(ChainPane):
         return here.first > 0 and (self.chain.finding is None or here.first >= self.chain.start)
 
     def _values(self, link: Link) -> Line:
+        if link.failed:
+            return ((self.charset.fit(" no value", sum(self._counts) or chips.BRIEF + 1), "faint"),)
         if self._counts:
             return chips.columns(link.summary, self.charset, self._counts)
         return (*chips.in_brief(link.summary, self.charset), (" ", ""))
