@@ -116,6 +116,20 @@ def test_terms_that_stand_together_all_have_to_hold(
     assert selected(mnist_run, kind, " ".join(sorted(words))) == sorted(expected)
 
 
+def test_a_function_may_be_called_as_the_line_that_a_report_names(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("g", "train_step")
+    made.op("g", "Log", "Log", line=7)  # in a function called f
+    made.op("g", "Neg", "Neg")
+    made.trace("g", "Log", floats(1.0))
+    made.trace("g", "Neg", floats(1.0))
+    made.execution("Exp", [], {1: floats(1.0)}, line=8)
+    made.execution("Add", [], {2: floats(1.0)})
+    run = made.open()
+    assert [selected(run, kind, "fn=f") for kind in KINDS] == [[0], [0]]
+    assert selected(run, "graph_execution", "fn=train_step") == [0, 1]
+
+
 def test_a_selection_goes_on_where_an_earlier_one_ended(mnist_run: Run) -> None:
     query = parse("zero>50%")
     first = Selection(mnist_run, "execution", query)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op
@@ -19,8 +19,20 @@ if TYPE_CHECKING:
 Texts = dict[str, Sequence[str]]
 
 
+class CodeTexts(NamedTuple):
+    """What a stack trace may be asked for.
+
+    Attributes:
+        places: ``path:line`` of each frame, the user's innermost first.
+        function: The function that the user's innermost frame is in; "" where there is none.
+    """
+
+    places: Sequence[str]
+    function: str
+
+
 def texts_of_site(
-    run: Run, site: Site, layers: LayersOfOps, places: Callable[[int], Sequence[str]]
+    run: Run, site: Site, layers: LayersOfOps, code: Callable[[int], CodeTexts]
 ) -> Texts:
     """Return the texts, by field, of all computations of a tensor of a graph.
 
@@ -28,21 +40,22 @@ def texts_of_site(
         run: The run.
         site: The tensor of a graph.
         layers: The layers of the ops of its graphs.
-        places: Returns the places of a stack, as `places_of_stack` does.
+        code: Returns the texts of a stack, as `texts_of_stack` does.
     """
     op = run.op(site.graph_id, site.op_name)
+    written = list(map(code, _stacks_of_op(run, op, layers))) if op else []
     graph = run.graphs.get(site.graph_id)
     dtypes = op.output_dtypes if op else ()
     return {
         "name": (site.tensor_name, site.op_name),
         "type": (op.op_type,) if op else (),
-        "fn": _function(graph.name) if graph else (),
+        "fn": (*(_function(graph.name) if graph else ()), *(stack.function for stack in written)),
         "layer": _layer(layers.of(op)) if op else (),
         "dtype": (
             (dtype_name(dtypes[site.output_slot]),) if site.output_slot < len(dtypes) else ()
         ),
         "device": _device(site.device),
-        "line": _places_of_op(run, op, layers, places) if op else (),
+        "line": [place for stack in written for place in stack.places],
     }
 
 
@@ -66,25 +79,23 @@ def texts_of_execution(run: Run, index: int) -> Texts:
     return {"device": devices, "dtype": dtypes}
 
 
-def places_of_stack(run: Run, stack_id: int) -> Sequence[str]:
-    """Return ``path:line`` of each frame, the user's innermost first."""
+def texts_of_stack(run: Run, stack_id: int) -> CodeTexts:
+    """Return the texts of a stack."""
     frames = run.stack(stack_id)
     position = user_frame(frames)
-    ordered = [*frames[position : position + 1], *frames] if position is not None else frames
-    return [f"{frame.path}:{frame.line}" for frame in ordered if frame.path]
+    users = frames[position : position + 1] if position is not None else ()
+    places = [f"{frame.path}:{frame.line}" for frame in (*users, *frames) if frame.path]
+    return CodeTexts(places, "".join(frame.function for frame in users))
 
 
-def _places_of_op(
-    run: Run, op: GraphOp, layers: LayersOfOps, places: Callable[[int], Sequence[str]]
-) -> Sequence[str]:
-    """Return the places of the stack of an op; of a gradient, also those of its forward op.
+def _stacks_of_op(run: Run, op: GraphOp, layers: LayersOfOps) -> Sequence[int]:
+    """Return the stack of an op; of a gradient, also those of its forward op.
 
     As the line of a gradient a report tells that of the op that it is of.
     """
     if not is_backward_op(run, op):
-        return places(op.stack_id)
-    forward = {found.stack_id for found in forward_ops(run, layers.calls, op)}
-    return [place for stack in (op.stack_id, *sorted(forward)) for place in places(stack)]
+        return (op.stack_id,)
+    return op.stack_id, *sorted({found.stack_id for found in forward_ops(run, layers.calls, op)})
 
 
 def _function(name: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import LayersOfOps
-from tfdbg_tui.query.facts import places_of_stack, texts_of_kind, texts_of_site
+from tfdbg_tui.query.facts import texts_of_kind, texts_of_site, texts_of_stack
 from tfdbg_tui.query.language import ANY
 from tfdbg_tui.query.numbers import steps_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import Kind
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import ColumnView
-    from tfdbg_tui.query.facts import Texts
+    from tfdbg_tui.query.facts import CodeTexts, Texts
     from tfdbg_tui.query.language import NumberTerm, TextTerm
 
     Rows = npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class RowTests:
         self._kind: Kind = kind
         self._layers = LayersOfOps(run)
         self._sites: dict[int, Texts] = {}
-        self._places: dict[int, Sequence[str]] = {}
+        self._stacks: dict[int, CodeTexts] = {}
         self._firsts: Rows | None = None
 
     def of(self, terms: Sequence[TextTerm]) -> list[Test]:
@@ -73,13 +73,13 @@ class RowTests:
     def _texts_of_site(self, number: int) -> Texts:
         if number not in self._sites:
             site = self._run.graph_executions.site_by_id(number)
-            self._sites[number] = texts_of_site(self._run, site, self._layers, self._places_of)
+            self._sites[number] = texts_of_site(self._run, site, self._layers, self._texts_of_stack)
         return self._sites[number]
 
-    def _places_of(self, stack: int) -> Sequence[str]:
-        if stack not in self._places:
-            self._places[stack] = places_of_stack(self._run, stack)
-        return self._places[stack]
+    def _texts_of_stack(self, stack: int) -> CodeTexts:
+        if stack not in self._stacks:
+            self._stacks[stack] = texts_of_stack(self._run, stack)
+        return self._stacks[stack]
 
     def _recorded_dtype(self, site: int) -> tuple[str, ...]:
         """Return the dtype in the first record of a tensor whose graph does not tell it."""
@@ -99,13 +99,14 @@ class RowTests:
 
         def of_stack(number: int) -> bool:
             if number not in stacks:
-                texts = {"line": places_of_stack(run, number)}
+                written = self._texts_of_stack(number)
+                texts: Texts = {"line": written.places, "fn": (written.function,)}
                 stacks[number] = bool(_fitting(term, [texts])[0]) != term.negated
             return stacks[number]
 
         def test(rows: Rows) -> Flags:
             found = kinds[events.kinds.take(rows)]
-            if term.field == "line" or (term.field == ANY and not kinds.any()):
+            if term.field in ("line", "fn") or (term.field == ANY and not kinds.any()):
                 numbers, which = np.unique(events.stack_ids.take(rows), return_inverse=True)
                 found |= np.array([of_stack(n) for n in numbers.tolist()], bool)[which]
             negated: Flags = found != term.negated

@@ -9,10 +9,10 @@ import numpy as np
 
 from tfdbg_tui.diagnosis import LayersOfOps
 from tfdbg_tui.query.facts import (
-    places_of_stack,
     texts_of_execution,
     texts_of_kind,
     texts_of_site,
+    texts_of_stack,
 )
 from tfdbg_tui.query.language import NUMBERS, TEXTS
 from tfdbg_tui.query.numbers import RecordedNumbers
@@ -112,7 +112,7 @@ def _texts(run: Run, field: str, part: Outputs) -> tuple[list[str], Ints]:
         return texts, np.arange(len(texts))
     if field == "line":
         numbers, which = np.unique(executions.stack_ids.take(part.rows), return_inverse=True)
-        return [_first(places_of_stack(run, number)) for number in numbers.tolist()], which
+        return [_first(texts_of_stack(run, number).places) for number in numbers.tolist()], which
     names = executions.kinds.take(part.rows)
     kinds, which = np.unique(names, return_inverse=True)
     return [
@@ -122,11 +122,11 @@ def _texts(run: Run, field: str, part: Outputs) -> tuple[list[str], Ints]:
 
 
 def _texts_of_sites(run: Run, field: str, rows: Ints) -> tuple[list[str], Ints]:
-    places = cache(lambda stack: places_of_stack(run, stack))
+    code = cache(lambda stack: texts_of_stack(run, stack))
     events = run.graph_executions
     sites, which = np.unique(events.site_ids.take(rows), return_inverse=True)
     layers = LayersOfOps(run)
-    found = (texts_of_site(run, events.site_by_id(n), layers, places) for n in sites.tolist())
+    found = (texts_of_site(run, events.site_by_id(n), layers, code) for n in sites.tolist())
     return [_first(texts[field]) for texts in found], which
 
 

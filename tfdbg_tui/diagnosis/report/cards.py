@@ -136,7 +136,7 @@ def _others(finding: Finding) -> str:
 def _op(finding: Finding) -> str:
     name = f"{finding.op_name or readable_function(finding.op_type)}:{finding.event.slot}"
     op_type = f" ({finding.op_type})" if finding.op_name else ""
-    graph = f" in {finding.graph}" if finding.graph else ""
+    graph = f" in {readable_function(finding.graph)}" if finding.graph else ""
     step = f"made ahead of {finding.when}" if finding.made_ahead and finding.when else finding.when
     when = filter(None, (step, iteration_text(finding.iteration)))
     return ", ".join([f"{name}{op_type}{graph}", *when])

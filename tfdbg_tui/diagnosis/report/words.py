@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.report.cards import finding_parts, parts, place_text
 from tfdbg_tui.diagnosis.values import counts_text
 from tfdbg_tui.logdir.text import printable
@@ -165,7 +166,7 @@ def _links(links: Sequence[Link | None], number: int) -> Iterator[str]:
         if link is None:
             text = f"… {number - len(links) + 1:,} more"
         else:
-            graph = f" in {link.graph}" if link.graph else ""
+            graph = f" in {readable_function(link.graph)}" if link.graph else ""
             guess = " (inferred)" if link.inferred else ""
             said = "raised an error" if link.failed else counts_text(link.summary)
             text = f"{link.name}{graph}{guess}: {said}"
