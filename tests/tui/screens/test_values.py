@@ -29,11 +29,11 @@ async def test_one_goes_from_bad_element_to_bad_element(
         await opened.press("n", "N")
         assert "w:0  float32 [4, 100, 50]" in opened.screen()
         assert "2 of 20,000 elements are NaN or infinite; table 2 of 4" in opened.screen()
-        assert "[1, 70, 40]  nan  1 of 2 that are bad" in opened.screen()
+        assert "[1, 70, 40]  NaN  1 of 2 that are bad" in opened.screen()
         (row,) = [line for line in opened.screen().split("\n") if "[1, 70, :]" in line]
-        assert "nan" in row
+        assert "NaN" in row
         await opened.press("n")
-        assert "[3, 2, 1]  -inf  2 of 2 that are bad" in opened.screen()
+        assert "[3, 2, 1]  −∞  2 of 2 that are bad" in opened.screen()
         await opened.press("left_square_bracket", "G")
         assert "[2, 99, 49]  0.0" in opened.screen()
         focus = opened.focus
@@ -50,7 +50,7 @@ async def test_all_columns_are_shown_that_have_room(
         opened.app.push_screen(ValuesScreen("Exp:0", tensor, UNICODE))
         await opened.press("n")
         (row,) = [line for line in opened.screen().split("\n") if "[5, :]" in line]
-        assert row.strip("│ ").split() == ["[5,", ":]", "0", "inf"]
+        assert row.strip("│ ").split() == ["[5,", ":]", "0", "+∞"]
 
 
 async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(
@@ -75,14 +75,19 @@ async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(
         await opened.press("slash")
         await opened.type("[5:7, 8]")
         await opened.press("S")
+        assert "save as: encoder_w_0.npy" in opened.screen()
         await opened.press("enter")
         assert np.load("encoder_w_0.npy").tolist() == [58, 68]
         await opened.press("S", "enter")
         assert "encoder_w_0.npy: File exists" in opened.screen()
+        await opened.press("S", "ctrl+u", "enter")
+        assert "nothing was written, as the file has no name" in opened.screen()
         await opened.press("slash")
         await opened.type("20")
         assert "index 20 is out of range" in opened.screen()
-        await opened.press("slash", "escape")
+        await opened.press("question_mark")
+        assert "write what is shown to a file" in opened.screen()
+        await opened.press("escape", "slash", "escape")
         assert isinstance(opened.app.screen, ValuesScreen)
         await opened.press("escape")
         assert not isinstance(opened.app.screen, ValuesScreen)

@@ -11,6 +11,7 @@ from textual.binding import Binding
 from tfdbg_tui.diagnosis import TensorEvent, history_of
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
+from tfdbg_tui.tui.screens.list_keys import ListKey
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets import curves
 from tfdbg_tui.tui.widgets.cells import in_lines
@@ -34,7 +35,12 @@ if TYPE_CHECKING:
 _TOGETHER = 12  # curves over one another: those of the tensors next to the chosen one
 _STRETCHES = 200  # of bad computations, whose first record is read
 _SECONDS = 0.5  # between two looks at a run that grows
-_KEYS = "Enter goes there  n bad  m measured  [ ] tensors  Esc closes"
+_KEYS = (
+    ListKey("Enter", "goes there", "go to the computation"),
+    ListKey("n", "bad", "go to the next computation with NaN or infinities"),
+    ListKey("m", "measured", "go to the next one with numbers on record; M to the one before"),
+    ListKey("[ ]", "tensors", "go to another tensor of the op or the line"),
+)
 # The row of Graph Execution is told where no other number is known.
 _NUMBERS = {"step": 8, "exec": 11, "iteration": 11, "row": 11}
 _EXTREMES = {"min": 11, "max": 11, "|max|": 11}

@@ -21,6 +21,7 @@ from tfdbg_tui.diagnosis import (
 )
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
+from tfdbg_tui.tui.screens.list_keys import ListKey
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.names import least_width, shortened
@@ -41,7 +42,14 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _SECONDS = 0.5  # between two looks at a run that grows
-_KEYS = "Enter goes there  V history  v variables  n bad  Tab gradients  Esc closes"
+_KEYS = (
+    ListKey("Enter", "goes there", "go to the tensor that is looked at"),
+    ListKey("V", "history", "show what became of the layer's result"),
+    ListKey("v", "variables", "show variables and what optimizers keep of them, or leave them out"),
+    ListKey("n", "bad", "go to the next step with NaN or infinities"),
+    ListKey("Tab", "gradients", "go to the gradients, or back to the forward pass"),
+    ListKey("Left Right", "", "go to another step"),
+)
 _OF_VARIABLE = "weight", "update"
 """What the sides of a variable are."""
 _STYLES = ("number", "number", "good", "good", "match", "match", "key", "key")

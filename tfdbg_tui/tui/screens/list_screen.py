@@ -10,18 +10,23 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from tfdbg_tui.tui.screens.list_keys import ListKeysScreen
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 from tfdbg_tui.tui.widgets.names import least_width
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from tfdbg_tui.tui.screens.list_keys import ListKey
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 Result = TypeVar("Result")
 
+_ALWAYS = ("? keys", "Esc closes")
 _CORNERS = 8  # cells of the frame beside its title, and between a name and what follows it
 
 
@@ -30,7 +35,7 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
 
     Args:
         shown: The list.
-        keys: What stands below it: the keys that it has.
+        keys: The keys that it has, besides those that all such lists have.
         charset: The characters to draw with.
     """
 
@@ -42,6 +47,7 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
         Binding("N", "to_bad(-1)", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("pagedown,space", "page(1)", show=False),
+        Binding("question_mark,f1", "keys", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -56,7 +62,7 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
     ListScreen VirtualList { height: 1fr; background: $surface; }
     """
 
-    def __init__(self, shown: VirtualList, keys: str, charset: Charset) -> None:
+    def __init__(self, shown: VirtualList, keys: Sequence[ListKey], charset: Charset) -> None:
         super().__init__()
         self._list = shown
         self._keys = keys
@@ -66,7 +72,7 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
     def compose(self) -> ComposeResult:
         """See Textual."""
         self._box.border_title = self._title()
-        self._box.border_subtitle = Content(self._keys)
+        self._box.border_subtitle = self._labels()
         with self._box:
             yield self._list
 
@@ -76,6 +82,14 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
         name = self._charset.fit_name(name, max(room - cell_len(text), least_width(name))).rstrip()
         text = self._charset.fit(text, min(cell_len(text), max(0, room - cell_len(name))))
         return Content(f"{name}  {text}" if name else text)
+
+    def _labels(self) -> Content:
+        """Return as many keys as there is room for; the last ones always."""
+        labels = [f"{key.key} {key.label}" for key in self._keys if key.label]
+        room = self.app.size.width - _CORNERS
+        while len(told := "  ".join([*labels, *_ALWAYS])) > room and labels:
+            labels.pop()
+        return Content(told)
 
     def title_name(self) -> str:
         """Return the name that stands on the frame, before `title_text`; "" for none."""
@@ -95,8 +109,12 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
 
     def show(self) -> None:
         """Show the present state."""
-        self._box.border_title = self._title()
+        self._box.border_title, self._box.border_subtitle = self._title(), self._labels()
         self._list.update()
+
+    def action_keys(self) -> None:
+        """Show all keys."""
+        self.app.push_screen(ListKeysScreen(self._keys, self._charset))
 
     async def action_leave(self) -> None:
         """Close."""

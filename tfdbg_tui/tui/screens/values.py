@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from rich.cells import cell_len
 from textual.binding import Binding
-from textual.widgets import Input
+from textual.containers import Horizontal
+from textual.widgets import Input, Static
 
+from tfdbg_tui.tui.screens.list_keys import ListKey
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.widgets.tensor_view import TensorView
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
@@ -26,7 +28,15 @@ _DIGITS = 5
 _GAP = 2  # cells between two columns
 _FAR = 1 << 62  # rows and columns: beyond any edge
 _BAR = 40  # cells of the longest bar of the histogram
-_KEYS = "n bad  / slice  [ ] tables  H histogram  S save .npy  Esc closes"
+_KEYS = (
+    ListKey("n", "bad", "go to the next element that is NaN or infinite"),
+    ListKey("/", "slice", "show a part, as numpy takes it: 0, :, 3:8; nothing for all"),
+    ListKey("[ ]", "tables", "go to the table before, to the next one"),
+    ListKey("H", "histogram", "show how the finite elements are spread, or the elements"),
+    ListKey("S", "save .npy", "write what is shown to a file"),
+    ListKey("Left Right", "", "go to another column"),
+)
+_ASKED = {"slice": "slice", "file": "save as"}
 
 
 class ValuesScreen(ListScreen[None]):
@@ -57,6 +67,8 @@ class ValuesScreen(ListScreen[None]):
     ValuesScreen Input, ValuesScreen Input:focus {
         height: 1; border: none; padding: 0 1; background: $panel;
     }
+    ValuesScreen #asking { height: 1; background: $panel; }
+    ValuesScreen #asking Static { width: auto; padding: 0 0 0 1; }
     """
 
     def __init__(self, name: str, tensor: npt.NDArray[Any], charset: Charset) -> None:
@@ -81,7 +93,7 @@ class ValuesScreen(ListScreen[None]):
     async def action_leave(self) -> None:
         """Ask no more, or, where nothing is asked, close."""
         if self.query(Input):
-            await self.query(Input).remove()
+            await self.query("#asking").remove()
         else:
             self.dismiss(None)
 
@@ -111,7 +123,8 @@ class ValuesScreen(ListScreen[None]):
         text = "" if what == "slice" else self._file_name()
         hint = "slices as numpy takes them: 0, :, 3:8" if what == "slice" else "file to write"
         asking = Input(text, placeholder=hint, compact=True)
-        mounted = self._box.mount(asking)
+        label = Static(f"{_ASKED[what]}:", markup=False)
+        mounted = self._box.mount(Horizontal(label, asking, id="asking"))
         self.set_focus(asking)  # at once: what is typed behind the key is for it
         await mounted
 
@@ -126,8 +139,9 @@ class ValuesScreen(ListScreen[None]):
                 self._grid.show(TensorView.of(self._tensor))
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            self._grid.say(self._charset.safe(f"{event.value}: {reason}"), bad=True)
-        await event.input.remove()
+            said = f"{event.value}: {reason}" if event.value.strip() else reason
+            self._grid.say(self._charset.safe(said), bad=True)
+        await self.query("#asking").remove()
 
     def _file_name(self) -> str:
         kept = [c if c.isalnum() or c in "._-" else "_" for c in self._tensor_name]
@@ -135,6 +149,8 @@ class ValuesScreen(ListScreen[None]):
 
     def _save(self, path: str) -> None:
         """Write the part that is shown; a file that is there stays as it is."""
+        if not path.strip():
+            raise ValueError("nothing was written, as the file has no name")
         with open(path, "xb") as file:
             np.save(file, self._grid.view.elements, allow_pickle=False)
         self._grid.say(self._charset.safe(f"written to {path}"))
@@ -249,7 +265,8 @@ class TensorGrid(VirtualList):
             return (("no elements", "dim"),)
         element = view.elements.reshape(-1)[view.position]
         index = self._charset.safe(str(list(view.index(view.position))))
-        cells: list[tuple[str, str]] = [(index, "strong"), ("  ", ""), (str(element), "")]
+        told = self._in_words(element) or str(element)
+        cells: list[tuple[str, str]] = [(index, "strong"), ("  ", ""), (told, "")]
         if _is_bad(element):
             number = int(np.searchsorted(view.bad, view.position)) + 1
             cells.append((f"  {number:,} of {len(view.bad):,} that are bad", "bad"))
@@ -274,9 +291,18 @@ class TensorGrid(VirtualList):
         return str(index).replace("'", "").ljust(self._label)
 
     def _text(self, element: Any) -> str:
+        if told := self._in_words(element):
+            return told
         if self.view.elements.dtype.kind in "fc":
             return self._charset.safe(f"{element:.{_DIGITS}g}")
         return str(element)
+
+    def _in_words(self, element: Any) -> str:
+        """Return a real number that is not finite as panes write it; "" for any other."""
+        if not isinstance(element, np.floating) or np.isfinite(element):
+            return ""
+        sign = "+" if element > 0 else self._charset.minus
+        return "NaN" if np.isnan(element) else f"{sign}{self._charset.inf}"
 
     def _make_bars(self) -> list[Line]:
         counts, edges = self.view.histogram()
