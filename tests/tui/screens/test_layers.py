@@ -121,13 +121,13 @@ async def test_a_layer_has_the_history_of_its_output(open_app: Open, growing: st
         await opened.press("j", "V")
         await opened.app.workers.wait_for_complete()
         assert "model/head/MatMul:0" in opened.screen()
-        assert f"{OVERFLOW + 1} of {STEPS} computations" in opened.screen(), "in the chosen step"
+        assert f"computation {OVERFLOW + 1} of {STEPS}" in opened.screen(), "in the chosen step"
         assert opened.focus.graph_execution == 5 * OVERFLOW + 1
         await opened.press("escape")
         await show_layers(opened)
         await opened.press("j", *["h"] * OVERFLOW, "l", "V")
         await opened.app.workers.wait_for_complete()
-        assert f"2 of {STEPS} computations" in opened.screen()
+        assert f"computation 2 of {STEPS}" in opened.screen()
 
 
 async def test_variables_are_rows_if_that_is_wanted(
