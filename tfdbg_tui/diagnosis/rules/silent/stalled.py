@@ -196,8 +196,8 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
     small = (recent.max(axis=1) < _SMALL) & ~grows
     nothing = (share.max(axis=1) <= _VANISHED) & small
     # A layer that is used in several places learns from what reaches one of them.
-    of = [gradient.layer for gradient in gradients]
-    learning = {layer for layer, gone in zip(of, nothing, strict=True) if layer and not gone}
+    of = [(gradient.layer, _size(run, gradient.event)) for gradient in gradients]
+    learning = {key for key, gone in zip(of, nothing, strict=True) if key[0] and not gone}
     gone = [number for number in np.flatnonzero(nothing).tolist() if of[number] not in learning]
     if not gone:
         return []
