@@ -53,7 +53,13 @@ def computed_in_step(run: Run, dataflow: Dataflow, event: TensorEvent, step: int
 
 
 def is_made_ahead(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
-    """Whether a data pipeline has made a tensor: before the step that uses it, or in it."""
+    """Whether a data pipeline has made a tensor: before the step that uses it, or in it.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A tensor that was made.
+    """
     graph_id = graph_id_of(run, event)
     return graph_id in run.graphs and dataflow.calls.in_pipeline(graph_id or "")
 
