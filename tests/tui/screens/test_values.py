@@ -93,6 +93,16 @@ async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(
         assert not isinstance(opened.app.screen, ValuesScreen)
 
 
+async def test_what_is_asked_for_last_is_asked(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["session"]) as opened:
+        opened.app.push_screen(ValuesScreen("w:0", np.zeros((4, 5), np.float32), UNICODE))
+        await opened.press("S")
+        opened.app.screen.set_focus(None)  # as when the terminal loses the focus
+        await opened.press("slash")
+        assert "slice:" in opened.screen()
+        assert "save as:" not in opened.screen()
+
+
 @pytest.mark.parametrize(
     ("number", "told"),
     [(np.float32(np.nan), "no finite elements"), (np.complex64(1), "have no order")],

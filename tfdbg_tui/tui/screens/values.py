@@ -118,7 +118,8 @@ class ValuesScreen(ListScreen[None]):
         self._grid.show_histogram(not self._grid.shows_histogram)
 
     async def action_ask(self, what: str) -> None:
-        """Ask for a slice, or for the name of a file."""
+        """Ask for a slice, or for the name of a file, whatever was asked for before."""
+        await self.query("#asking").remove()
         self._asked = what
         text = "" if what == "slice" else self._file_name()
         hint = "slices as numpy takes them: 0, :, 3:8" if what == "slice" else "file to write"
