@@ -220,3 +220,32 @@ def test_a_line_that_is_part_of_several_functions_is_one_root(tmp_path: Path) ->
         tfdbg_tui.disable_dump_debug_info()
     (root,) = diagnose(open_run(str(tmp_path))).roots
     assert root.op_type == "RealDiv"
+
+
+def test_what_a_python_function_has_computed_is_what_it_gives(tmp_path: Path) -> None:
+    @tf.function
+    def scaled(x: Any) -> Any:
+        return tf.numpy_function(lambda y: tf.math.log(y).numpy(), [x], tf.float32) * 2.0
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        scaled(tf.constant([0.0, 1.0]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = diagnose(open_run(str(tmp_path))).roots
+    assert root.op_type == "Log"
+
+
+def test_means_of_nothing_in_one_line_are_one_bug(tmp_path: Path) -> None:
+    @tf.function
+    def loss(x: Any, classes: Any) -> Any:
+        means = [tf.reduce_mean(tf.boolean_mask(x, classes == number)) for number in range(4)]
+        return tf.add_n(means)
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        loss(tf.constant([1.0, 2.0]), tf.constant([0, 1]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = diagnose(open_run(str(tmp_path))).roots
+    assert root.op_type == "Mean"

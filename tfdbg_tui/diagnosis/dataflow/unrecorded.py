@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
 from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.op_traits import (
     CONVERTS,
     DATASET_ELEMENTS,
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
 
+
+_RUNS_PYTHON = "script_ops.py"
+"""TensorFlow's file that calls the Python functions of graphs."""
 
 _TAKE_ELEMENTS = ("Dataset_", "reduce_")
 """So the names of the functions begin that take elements of datasets."""
@@ -85,6 +88,14 @@ class UnrecordedLinks:
         if op is None:
             return event.kind == "execution"
         return op.op_type == "Placeholder" and self._dataflow.calls.call_site(op.graph_id) is None
+
+    def is_of_python_function(self, event: TensorEvent, made: TensorEvent) -> bool:
+        """Whether a Python function of a graph gave a tensor, and one has made another tensor."""
+        if op_type_of(self._run, event) not in PYTHON_FUNCTIONS or made.kind != "execution":
+            return False
+        stack_id = stack_id_of(self._run, made)
+        frames = self._run.stack(stack_id) if stack_id is not None else ()
+        return any((frame.path or "").endswith(_RUNS_PYTHON) for frame in frames)
 
     def _goes_to_python(self, event: TensorEvent) -> bool:
         """Whether Python functions take a tensor of a graph: they run before their call has ended.

@@ -217,7 +217,11 @@ class Merging:
         computed after it called the function.  (What TensorFlow's writer leaves out may have used
         what seems to be only printed.)
         """
-        if root.contained or (self._dataflow.timeline.grouped and self._goes_nowhere(root)):
+        if root.contained:
+            return False
+        if self._unrecorded.is_of_python_function(group.event, root.event):
+            return True
+        if self._dataflow.timeline.grouped and self._goes_nowhere(root):
             return False
         if not self._unrecorded.is_from_python(group.event):
             return True

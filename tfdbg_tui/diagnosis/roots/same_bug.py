@@ -125,6 +125,8 @@ class SameBug:
         marks: set[Mark] = {("input", source) for source in self._inputs(event)}
         if self._is_too_large(event) or self._is_step_to_infinity(event):
             marks.add(_OVERFLOW)
+        if self._is_of_nothing(event):  # As the mean for each class of a batch, in a loop.
+            marks.add(("nothing", self._lines(event)))
         if self._is_made_by_library(event):  # As the step of an optimizer, for each variable.
             line = op_type_of(self._run, event), event.slot, stack_id_of(self._run, event)
             marks.add(("library", line))
@@ -160,10 +162,16 @@ class SameBug:
             return op_type in GROWS
         if summary.pos_inf or summary.neg_inf:
             return True
+        return op_type != "Pow" and not self._is_of_nothing(event)
+
+    def _is_of_nothing(self, event: TensorEvent) -> bool:
+        """Whether an input of what has made a tensor has no elements."""
         given = (
-            p.given or self._summaries(p.event) for p in self._dataflow.producers(event) if p.event
+            producer.given or self._summaries(producer.event)
+            for producer in self._dataflow.producers(event)
+            if producer.event
         )
-        return op_type != "Pow" and all(one is None or one.size != 0 for one in given)
+        return any(one is not None and one.size == 0 for one in given)
 
     def _is_step_to_infinity(self, event: TensorEvent) -> bool:
         """Whether a variable became infinite when it was updated, not NaN as by 0 / 0."""
