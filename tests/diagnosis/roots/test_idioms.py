@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,22 +17,29 @@ from tfdbg_tui.diagnosis.report.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tfdbg_tui.diagnosis.report.findings import Report
+
+
+@contextlib.contextmanager
+def recorded(directory: Path) -> Iterator[None]:
+    """Records what runs inside."""
+    tfdbg_tui.enable_dump_debug_info(str(directory), "ADAPTIVE", -1)
+    try:
+        yield
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
 
 
 def lines_of_trouble(program: Callable[[], Any], directory: Path) -> list[set[int]]:
     """Returns the lines that are reported of a program as it is, and of it as a `tf.function`."""
     found = []
     for name, function in (("eager", program), ("graph", tf.function(program))):
-        logdir = str(directory / program.__name__ / name)
-        tfdbg_tui.enable_dump_debug_info(logdir, "ADAPTIVE", -1)
-        try:
+        logdir = directory / program.__name__ / name
+        with recorded(logdir):
             function()
-        finally:
-            tfdbg_tui.disable_dump_debug_info()
         report = diagnose(open_run(logdir))
         found.append({f.location.line if f.location else 0 for f in report.roots + report.suspects})
     return found
@@ -102,43 +110,34 @@ def test_steps_that_are_skipped_eagerly_are_counted(tmp_path: Path) -> None:
 def test_without_stacks_a_loss_is_not_taken_for_a_gradient_that_no_tape_gives(
     tmp_path: Path,
 ) -> None:
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         w = tf.constant([1.0, 2.0])
         with tf.GradientTape() as tape:
             tape.watch(w)
             loss = tf.reduce_sum(w * w) + tf.reduce_sum(tf.math.log(tf.constant([0.0, 1.0])))
         tape.gradient(loss, w)
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    assert diagnose(open_run(str(tmp_path))).verdict == "bad"
+    assert diagnose(open_run(tmp_path)).verdict == "bad"
     (stacks,) = tmp_path.glob("*.stack_frames")
     stacks.unlink()
-    assert diagnose(open_run(str(tmp_path))).verdict == "bad"
+    assert diagnose(open_run(tmp_path)).verdict == "bad"
 
 
 def test_what_is_only_printed_is_not_blamed_for_what_comes_from_python_later(
     tmp_path: Path,
 ) -> None:
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         tf.reduce_mean(tf.zeros([0, 3])).numpy()
         tf.function(lambda batch: tf.reduce_sum(batch * 2.0))(np.array([1.0, np.nan], np.float32))
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    roots = diagnose(open_run(str(tmp_path))).roots
+    roots = diagnose(open_run(tmp_path)).roots
     assert [root.op_type for root in roots] == ["Mean", "Placeholder"]
 
 
 def test_nan_of_a_power_is_no_overflow(tmp_path: Path) -> None:
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         half = tf.cast(tf.fill([100], 700.0), tf.float16)
         tf.reduce_sum(half * half)
         tf.pow(tf.constant([-8.0, 8.0]), 1 / 3)
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    roots = diagnose(open_run(str(tmp_path))).roots
+    roots = diagnose(open_run(tmp_path)).roots
     assert [root.op_type for root in roots] == ["Mul", "Pow"]
 
 
@@ -149,12 +148,9 @@ def test_all_that_comes_in_bad_is_told(tmp_path: Path) -> None:
 
     x, y = np.ones((4, 3), np.float32), np.ones(4, np.float32)
     x[2, 1] = y[1] = np.nan
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         distance(tf.constant(x), tf.constant(y))
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    (root,) = diagnose(open_run(str(tmp_path))).roots
+    (root,) = diagnose(open_run(tmp_path)).roots
     assert root.op_name == "x"
     assert "so came y:0" in root.evidence
 
@@ -164,12 +160,9 @@ def test_what_came_in_is_no_consequence_of_what_is_computed_later(tmp_path: Path
     def both(x: Any, y: Any) -> Any:
         return tf.reduce_sum(x), tf.reduce_sum(tf.math.log(y))
 
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         both(tf.constant([1.0, np.nan]), tf.constant([-1.0, 1.0]))
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    roots = diagnose(open_run(str(tmp_path))).roots
+    roots = diagnose(open_run(tmp_path)).roots
     assert {root.op_type for root in roots} == {"Placeholder", "Log"}
 
 
@@ -185,25 +178,19 @@ def test_the_first_overflow_of_a_loop_is_told_whatever_its_variable_is_called(
             factor *= 10.0
         return total
 
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         series(tf.constant([1.0, 20.0]))
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    (root,) = diagnose(open_run(str(tmp_path))).roots
+    (root,) = diagnose(open_run(tmp_path)).roots
     assert root.op_type == "Square"
 
 
 def test_a_variable_that_python_made_bad_is_told_with_its_line(tmp_path: Path) -> None:
     weight = tf.Variable([1.0, 1.0])
     total = tf.function(lambda: tf.reduce_sum(weight))
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         weight.assign([1.0, np.nan])
         total()
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    (root,) = diagnose(open_run(str(tmp_path))).roots
+    (root,) = diagnose(open_run(tmp_path)).roots
     assert "assigned at test_idioms.py:" in root.evidence
 
 
@@ -212,13 +199,10 @@ def test_a_line_that_is_part_of_several_functions_is_one_root(tmp_path: Path) ->
         return tf.reduce_sum(x) / tf.reduce_sum(x * 0.0)
 
     train, test = tf.function(lambda x: masked(x) + 1.0), tf.function(lambda x: masked(x) * 2.0)
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         test(tf.constant([1.0, 2.0]))
         train(tf.constant([1.0, 3.0]))
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    (root,) = diagnose(open_run(str(tmp_path))).roots
+    (root,) = diagnose(open_run(tmp_path)).roots
     assert root.op_type == "RealDiv"
 
 
@@ -227,12 +211,9 @@ def test_what_a_python_function_has_computed_is_what_it_gives(tmp_path: Path) ->
     def scaled(x: Any) -> Any:
         return tf.numpy_function(lambda y: tf.math.log(y).numpy(), [x], tf.float32) * 2.0
 
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         scaled(tf.constant([0.0, 1.0]))
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    (root,) = diagnose(open_run(str(tmp_path))).roots
+    (root,) = diagnose(open_run(tmp_path)).roots
     assert root.op_type == "Log"
 
 
@@ -242,10 +223,7 @@ def test_means_of_nothing_in_one_line_are_one_bug(tmp_path: Path) -> None:
         means = [tf.reduce_mean(tf.boolean_mask(x, classes == number)) for number in range(4)]
         return tf.add_n(means)
 
-    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
-    try:
+    with recorded(tmp_path):
         loss(tf.constant([1.0, 2.0]), tf.constant([0, 1]))
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    (root,) = diagnose(open_run(str(tmp_path))).roots
+    (root,) = diagnose(open_run(tmp_path)).roots
     assert root.op_type == "Mean"
