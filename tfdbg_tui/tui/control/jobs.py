@@ -30,6 +30,7 @@ class Jobs:
         self._parts = parts
         self._session = parts.session
         self._navigator = navigator
+        self._goes_to_root = False
         self._has_opened = False
 
     def found(self, processes: Sequence[RunFiles], unlisted: Sequence[Unlisted]) -> None:
@@ -38,22 +39,26 @@ class Jobs:
 
     def read(self, message: JobsRead) -> None:
         """Show what has been summarised; go to the root, once, where nobody has gone anywhere."""
+        self._goes_to_root = message.complete and not self._has_opened
         self._session.show_jobs(message.jobs)
-        if message.complete and not self._has_opened:
-            self._has_opened = True
-            self._open_on_root()
 
     def _open_on_root(self) -> None:
+        """Go to the root; what has been summarised may be known before a process can be shown."""
         snapshot = self._session.snapshot
         job = snapshot.job if snapshot else None
-        if snapshot is None or job is None or not job.report.roots:
+        if snapshot is None or job is None:
+            return
+        self._goes_to_root, self._has_opened = False, True
+        if not job.report.roots:
             return
         root = job.report.roots[0]
         if self._navigator.is_untouched and snapshot.worker not in root.workers:
             self._open(job.processes[root.workers[0]], "")
 
     def look(self) -> None:
-        """Open the process that has been asked for, if one has."""
+        """Open the process that has been asked for, if one has, or that of the root."""
+        if self._goes_to_root:
+            self._open_on_root()
         snapshot, focus = self._session.snapshot, self._session.focus
         asked = focus.other_process
         if snapshot is None or snapshot.job is None or asked is None:
