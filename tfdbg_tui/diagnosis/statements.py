@@ -1,4 +1,4 @@
-"""On which line of a statement an op is written.
+"""The statements of a source text, and on which line of one an op is written.
 
 Of code that AutoGraph has converted TensorFlow only knows the first or last line of a statement.
 """
@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-_LONGEST_SOURCE = 1_000_000  # characters; more takes seconds
+LONGEST_SOURCE = 1_000_000  # characters; more takes seconds
 _OPERATORS = {"RealDiv": "/", "Pow": "**", "MatMul": "@", "BatchMatMulV2": "@", "Square": "**"}
 
 
@@ -49,13 +49,21 @@ def _statement_at(lines: tuple[str, ...], line: int) -> tuple[int, int]:
 @lru_cache(maxsize=16)
 def _statements(lines: tuple[str, ...]) -> list[tuple[int, int]]:
     """Return first and last line of the statements that take several lines, and hold no others."""
-    text = "\n".join(lines)
-    if len(text) > _LONGEST_SOURCE:
-        return []
+    nodes = parsed_nodes("\n".join(lines)) or []
+    return [(first, last) for first, last in simple_statements(nodes) if last > first]
+
+
+def parsed_nodes(text: str) -> list[ast.AST] | None:
+    """Return the nodes of a source text; None where it is no Python, or too long."""
+    if len(text) > LONGEST_SOURCE:
+        return None
     try:
-        nodes = list(ast.walk(ast.parse(text)))
+        return list(ast.walk(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    simple = [node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    places = [(node.lineno, node.end_lineno or node.lineno) for node in simple]
-    return [(first, last) for first, last in places if last > first]
+        return None
+
+
+def simple_statements(nodes: Iterable[ast.AST]) -> list[tuple[int, int]]:
+    """Return first and last line of the statements that hold no others."""
+    simple = (node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body"))
+    return [(node.lineno, node.end_lineno or node.lineno) for node in simple]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
+from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS, PIPELINE
 from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.op_traits import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _RUNS_PYTHON = "script_ops.py"
 """TensorFlow's file that calls the Python functions of graphs."""
 
-_TAKE_ELEMENTS = ("Dataset_", "reduce_")
+_TAKE_ELEMENTS = (PIPELINE, "reduce_")
 """So the names of the functions begin that take elements of datasets."""
 
 

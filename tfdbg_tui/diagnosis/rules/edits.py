@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.events import graph_op_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules.patterns import matched
+from tfdbg_tui.diagnosis.statements import LONGEST_SOURCE, parsed_nodes, simple_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
 
-_LONGEST_SOURCE = 1_000_000  # characters; more takes seconds
 _LONGEST_CODE = 160  # characters that still make a readable suggestion
 
 
@@ -74,7 +74,7 @@ def suggestion(
             without it such an edit gives None.
         dtype: Type of the values, where it is known.
     """
-    if not 0 < line <= len(lines) or sum(map(len, lines)) + len(lines) > _LONGEST_SOURCE:
+    if not 0 < line <= len(lines) or sum(map(len, lines)) + len(lines) > LONGEST_SOURCE:
         return None
     tree = _parsed("\n".join(lines))
     if tree is None:
@@ -201,18 +201,15 @@ class _Tree:
 
 @lru_cache(maxsize=16)
 def _parsed(text: str) -> _Tree | None:
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    nodes = parsed_nodes(text)
+    if nodes is None:
         return None
     expressions = [node for node in nodes if isinstance(node, ast.Call | ast.BinOp)]
     expressions.sort(key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
     binding = [node for node in nodes if isinstance(node, _BINDING)]
     operands = frozenset(child for node in binding for child in ast.iter_child_nodes(node))
-    simple = [node for node in nodes if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    statements = [(node.lineno, node.end_lineno or node.lineno) for node in simple]
     lines = [line.encode() for line in _LINE_END.split(text)]
-    return _Tree(lines, expressions, operands, statements)
+    return _Tree(lines, expressions, operands, simple_statements(nodes))
 
 
 def _candidates(tree: _Tree, line: int) -> Iterator[list[ast.Call | ast.BinOp]]:
