@@ -175,9 +175,8 @@ class Diagnosis:
             lines = [self._ran_at(event) for event in same if not is_backward(run, event)]
         others = dict.fromkeys(line for line in lines if line and line != found.location)
         named = [f"{os.path.basename(line.file)}:{line.line}" for line in others]
-        more = f" and {len(named) - _LINES} more" if len(named) > _LINES else ""
         whose = "the gradient of " if backward else ""
-        return f"; the same in {whose}{', '.join(named[:_LINES])}{more}" if named else ""
+        return f"; the same in {whose}{_first_of(named)}" if named else ""
 
     def _other_arguments(self, root: Root, alike: Sequence[TensorEvent]) -> str:
         """Say what else came in that was bad: of a batch of data several arrays may be."""
@@ -187,9 +186,7 @@ class Diagnosis:
         others = [event for event in alike if op_type_of(run, event) in ARGUMENTS]
         names = dict.fromkeys(name_of(run, event) for event in others)
         names.pop(name_of(run, root.event), None)
-        named = list(names)
-        more = f" and {len(named) - _LINES} more" if len(named) > _LINES else ""
-        return f"; so came {', '.join(named[:_LINES])}{more}" if named else ""
+        return f"; so came {_first_of(list(names))}" if names else ""
 
     def _hidden(self, root: Root) -> str:
         """Say that selects leave out what is bad, where a gradient is bad all the same."""
@@ -441,6 +438,12 @@ class Diagnosis:
         """Whether a line gives symbolic tensors of Keras 3 to an operation that is no layer."""
         layer = self._layer(event)
         return layer is not None and not layer.dtype_policy and BUILDS in location.function
+
+
+def _first_of(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - _LINES} more" if len(names) > _LINES else ""
+    return f"{', '.join(names[:_LINES])}{more}"
 
 
 def _in_gradient(forward: ForwardOp) -> str:
