@@ -552,6 +552,27 @@ def a_series_that_stops_where_each_number_is_small() -> Any:
 
 
 @healthy
+def kernel_of_points_far_apart() -> Any:
+    x = c([[1e25, 1.0], [0.0, 1.0]]) * 1.0
+    return tf.exp(-0.5 * tf.reduce_sum(tf.square(x[:, None] - x[None]), -1))
+
+
+@healthy
+def gaussian_far_from_its_middle_and_its_slope() -> Any:
+    x = c([1e25, 1.0]) * 1.0
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.exp(-x * x / 2.0)
+    return y, t.gradient(y, x)
+
+
+@healthy
+def tanh_of_a_cube() -> Any:
+    x = c([1e25, -1e25, 1.0]) * 1.0
+    return 0.5 * (1.0 + tf.tanh(0.04 * x**3))
+
+
+@healthy
 def slope_of_what_is_not_watched() -> Any:
     truth = c([1.0]) * 1.0
     guess = tf.constant([inf])
@@ -1120,6 +1141,55 @@ def another_value_that_is_asked_whether_it_is_finite() -> Any:
 def sum_of_what_is_asked_whether_it_is_finite() -> Any:
     value = tf.math.log(c([-2.0, -0.5, 0.5, 1.5]))
     return tf.where(tf.math.is_finite(value) & (tf.reduce_sum(value) < 0.4), 1.0, 0.0)
+
+
+@sick
+def square_that_is_averaged_too() -> Any:
+    square = tf.square(c([1e25, 1.0]) * 1.0)
+    return tf.exp(-square), tf.reduce_mean(square)
+
+
+@sick
+def moment_of_a_gaussian() -> Any:
+    square = tf.square(c([1e25, 1.0]) * 1.0)
+    return square * tf.exp(-square)
+
+
+@sick
+def largest_of_squares_that_are_all_too_large() -> Any:
+    return tf.argmax(tf.square(c([1e25, 1e30]) * 1.0))
+
+
+@sick
+def number_over_a_root_of_its_square() -> Any:
+    x = c([1e25, 1.0]) * 1.0
+    return x / tf.sqrt(1.0 + x * x)
+
+
+@sick
+def tanh_of_partial_sums_that_overflow() -> Any:
+    x = c([[1e25, 1e25, 1.0]]) * 1.0
+    return tf.tanh(tf.matmul(x, c([[1e25], [-1e25], [1.0]])) + tf.matmul(x, tf.ones([3, 1]) * 1e20))
+
+
+@sick
+def tanh_of_a_pole() -> Any:
+    return tf.tanh((c([0.0, 2.0]) * 1.0) ** -1.0)
+
+
+@sick
+def slope_of_the_width_of_a_gaussian() -> Any:
+    x, width = c([1e25, 1.0]) * 1.0, c([1.0, 1.0])
+    with tf.GradientTape() as t:
+        t.watch(width)
+        y = tf.exp(-x * x / width)
+    return t.gradient(y, width)
+
+
+@sick
+def gaussian_whose_width_comes_too_late_in_float16() -> Any:
+    x = tf.cast(c([300.0, 1.0]), tf.float16)
+    return tf.exp(-x * x / 20000.0)
 
 
 @sick

@@ -154,8 +154,11 @@ KEEPS_INFINITY = ADDS | {"AddN", "Mul"} | JOINS
 COMPARES_AND_ADDS = having(Trait.MOVES | Trait.BOUNDS | Trait.ADDS | Trait.SELECTS)
 """Ops of algorithms in which ∞ is a number like any other: shortest paths, best scores so far."""
 
-OUT_OF_LOGARITHMS = having(Trait.OUT_OF_LOG | Trait.BOUNDS)
-"""Ops that take a logarithm of 0 back to 0, or set a bound to it."""
+ROUNDS_ONCE = having(Trait.ROUNDS_ONCE)
+"""Ops whose ∞ is right about the size of the number; that of partial sums need not be."""
+
+SATURATES = having(Trait.SATURATES)
+"""Ops whose finite result of ∞ is that of any large number; of log(0) it is that of 0."""
 
 SMALL_TYPES = frozenset({"float16", "float8_e4m3fn", "float8_e5m2"})
 """Their range is so small that an overflow, even one that ends in a finite number, is not meant."""

@@ -26,6 +26,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "algorithm": {"op_type": "Mul", "is_inside_algorithm": True},
     "logarithm": {"op_type": "Log", "is_used_as_logarithm": True},
     "sum-of-quotients": {"op_type": "RealDiv", "is_added_up": True},
+    "large-number": {"op_type": "Square", "is_large_number": True},
     "exponential": {"op_type": "Exp"},
     "any-other": {"op_type": "RealDiv"},
 }

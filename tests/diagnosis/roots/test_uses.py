@@ -39,8 +39,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "gradient-of-it": {"op_type": "SqrtGrad", "is_in_its_gradient": True},
     "left-out": {"op_type": "SelectV2"},
     "limit": {"op_type": "Atan"},
+    "saturated": {"op_type": "Exp"},
     "divided-by": {"op_type": "RealDiv", "divides_by_it": True},
-    "out-of-logarithm": {"op_type": "Exp"},
+    "of-logarithm": {"op_type": "Sum"},
     "absorbed": {"op_type": "Mul"},
 }
 

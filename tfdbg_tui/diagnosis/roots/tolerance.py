@@ -27,6 +27,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     MOVES,
     NON_FLOAT_RESULT,
     REDUCES,
+    ROUNDS_ONCE,
     SCALES,
     SMALL_TYPES,
     SOURCES,
@@ -36,7 +37,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
     from tfdbg_tui.logdir import Run, TensorSummary
@@ -54,6 +55,9 @@ class Tolerance(Enum):
 
     LEFT_OUT = "only a select or the like may take it out again"
     LOGARITHM = "an exponential may take it out as well: it is the logarithm of 0, or a mask"
+    SATURATED = (
+        "an op may take it out as well that gives the same for any large number: exp(-x * x)"
+    )
     DIVIDED_BY = "a division of a constant by it may take it out as well: 1 / (1/a + 1/b)"
     ABSORBED = "any op may turn it into a finite number"
     KEPT = "it may also stay: the program wrote it down, and only compares and adds to it"
@@ -163,6 +167,20 @@ class Infinity:
     def is_used_as_logarithm(self) -> bool:
         """Whether all that is done with it is what one does with logarithms."""
         return all(self._passes_on(site, SCALES | REDUCES) for site in self._others)
+
+    @property
+    def is_large_number(self) -> bool:
+        """Whether it stands for a number beyond the type's range, and so does what comes of it."""
+        if self.op_type not in ROUNDS_ONCE or self.is_given or is_backward(self.run, self.root):
+            return False
+        given = map(self._given, self.dataflow.producers(self.root))
+        if self.op_type == "Pow" and any(one is None or one.zero for one in given):
+            return False  # a pole, perhaps
+        values = [site for site in self._others if not is_backward(self.run, site.first)]
+        return all(self._passes_on(site, SCALES | SUMS) for site in values)
+
+    def _given(self, producer: Producer) -> TensorSummary | None:
+        return producer.given or (self.summaries(producer.event) if producer.event else None)
 
     @property
     def is_added_up(self) -> bool:
@@ -306,6 +324,12 @@ TOLERANCES = (
         lambda made: made.op_type in DIVISIONS and made.is_added_up,
         Tolerance.DIVIDED_BY,
         "it is meant in 1 / (1/a + 1/b)",
+    ),
+    Row(
+        "large-number",
+        lambda made: made.is_large_number,
+        Tolerance.SATURATED,
+        "exp(-x * x) is 0 for all that is so large, also where x * x is ∞",
     ),
     Row(
         "exponential",

@@ -21,8 +21,8 @@ from tfdbg_tui.diagnosis.op_traits import (
     LIMITS,
     NON_FLOAT_RESULT,
     ONE_TYPE,
-    OUT_OF_LOGARITHMS,
     REDUCES,
+    SATURATES,
     SELECTS_ELEMENTS,
     SUMS,
     is_list_op,
@@ -315,8 +315,9 @@ _PASSES_ANSWERS = COMBINES_ANSWERS | _REDUCES_ANSWERS
 _FOLLOWED = 100  # answers that come of one comparison, numbers of one conversion
 _ALWAYS = frozenset(Tolerance)
 _NEVER = frozenset[Tolerance]()
-_UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT, Tolerance.MARKER}
+_UNLESS_NAN = _ALWAYS - {Tolerance.LEFT_OUT, Tolerance.SATURATED, Tolerance.MARKER}
 _IF_ABSORBED = frozenset({Tolerance.ABSORBED, Tolerance.KEPT})
+_IF_LOGARITHM = _IF_ABSORBED | {Tolerance.LOGARITHM}
 _IF_KEPT = frozenset({Tolerance.KEPT})
 
 USES = (
@@ -452,16 +453,22 @@ USES = (
         "the op is asked for its limit at ∞",
     ),
     Row(
+        "saturated",
+        lambda use: use.op_type in SATURATES,
+        _IF_LOGARITHM | {Tolerance.SATURATED},
+        "the op gives the same for any large number: exp(-x * x) is 0",
+    ),
+    Row(
         "divided-by",
         lambda use: use.divides_by_it,
         _IF_ABSORBED | {Tolerance.DIVIDED_BY},
         "a number divided by ∞ is 0, as it is meant in 1 / (1/a + 1/b)",
     ),
     Row(
-        "out-of-logarithm",
-        lambda use: use.op_type in OUT_OF_LOGARITHMS | COMPARES_AND_ADDS | REDUCES,
-        _IF_ABSORBED | {Tolerance.LOGARITHM},
-        "log(0) is as good as any number to who takes its exponential, or adds or compares it",
+        "of-logarithm",
+        lambda use: use.op_type in COMPARES_AND_ADDS | REDUCES,
+        _IF_LOGARITHM,
+        "log(0) is as good as any number to who adds or compares it",
     ),
     Row("absorbed", lambda _: True, _IF_ABSORBED, "the op has made finite numbers of ∞"),
 )
