@@ -227,3 +227,38 @@ def test_means_of_nothing_in_one_line_are_one_bug(tmp_path: Path) -> None:
         loss(tf.constant([1.0, 2.0]), tf.constant([0, 1]))
     (root,) = diagnose(open_run(tmp_path)).roots
     assert root.op_type == "Mean"
+
+
+def several_lines_of_one_tensor() -> Any:
+    x = tf.constant([3.0, 0.0, -8.0]) * 1.0
+    power = tf.pow(x, 1 / 3)
+    root = tf.sqrt(x)
+    ratio = 1.0 / x
+    return power, root, ratio
+
+
+def one_line_of_one_tensor_and_its_gradient() -> Any:
+    x = tf.constant([3.0, 0.0]) * 1.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.math.log(x) + 1.0 / x
+    return y, tape.gradient(y, x)
+
+
+@pytest.mark.parametrize(
+    ("program", "wanted"),
+    [
+        (several_lines_of_one_tensor, [["Pow"], ["Sqrt"], ["RealDiv"]]),
+        (one_line_of_one_tensor_and_its_gradient, [["Log", "RealDiv"]]),
+    ],
+)
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_each_line_is_told_of_what_several_make_of_one_tensor(
+    tmp_path: Path, program: Callable[[], Any], wanted: list[list[str]], in_graph: bool
+) -> None:
+    with recorded(tmp_path):
+        (tf.function(program) if in_graph else program)()
+    roots = diagnose(open_run(tmp_path)).roots
+    assert len(roots) == len(wanted)
+    assert all(root.op_type in types for root, types in zip(roots, wanted, strict=True))
+    assert {root.certainty for root in roots} == {"proved"}

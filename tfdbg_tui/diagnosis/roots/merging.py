@@ -172,8 +172,9 @@ class Merging:
             else:
                 root.contained, root.unsure = False, True
                 unsure.append(root)
-        for root in harmful if len(harmful) > 1 else ():
-            root.unsure |= self._goes_nowhere(root)
+        unused = [root for root in harmful if len(harmful) > 1 and self._goes_nowhere(root)]
+        for root in unused if len(unused) < len(harmful) else ():
+            root.unsure = True
         return self._one_a_line([*shown, *unsure])
 
     def _one_a_line(self, roots: list[Root]) -> list[Root]:

@@ -22,7 +22,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_gradient
 from tfdbg_tui.diagnosis.locations import user_frame
-from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, GROWS, MOVES, SOURCES
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, GROWS, MOVES, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,11 @@ Source = TensorEvent | tuple[str | None, str]
 
 Mark = tuple[str, Hashable]
 """What tensors with the same bug have in common: its kind, and what it is."""
+
+Role = str | tuple[str | None, int] | None
+"""What an op is for others that take the same: of which pass, of what kind, in which line."""
+
+_FORWARD, _BACKWARD = "forward", "backward"
 
 _OVERFLOW: Mark = ("overflow", "")
 """Numbers have become too large, here and there."""
@@ -79,6 +84,7 @@ class SameBug:
         """Add a tensor that one bug made bad, under the number of its group."""
         line = op_type_of(self._run, event), stack_id_of(self._run, event)
         marks = self._marks(event) | {("name", op_name_of(self._run, event)), ("line", line)}
+        marks |= self._of_inputs(event, self._roles(event))
         for mark in marks | self._made_by_lines(event, event.kind):
             self._known.setdefault(mark, []).append(number)
         forward = self._forward_op(event)
@@ -91,6 +97,7 @@ class SameBug:
         other_kind: Kind = "execution" if event.kind == "graph_execution" else "graph_execution"
         marks = self._marks(event) | self._forward_marks(event)
         marks |= self._made_by_lines(event, other_kind)
+        marks |= self._of_inputs(event, self._akin(event))
         if is_users_gradient(self._run, event):  # It may compute again what its forward pass did.
             marks |= self._made_by_lines(event, event.kind)
         return sorted({number for mark in marks for number in self._known.get(mark, ())})
@@ -121,8 +128,8 @@ class SameBug:
         return op_type, stack_id, at.execution, at.iteration
 
     def _marks(self, event: TensorEvent) -> set[Mark]:
-        """Return what a tensor has in common with others: numbers too large, its code, inputs."""
-        marks: set[Mark] = {("input", source) for source in self._inputs(event)}
+        """Return what a tensor has in common with others: numbers too large, its code."""
+        marks: set[Mark] = set()
         if self._is_too_large(event) or self._is_step_to_infinity(event):
             marks.add(_OVERFLOW)
         if self._is_of_nothing(event):  # As the mean for each class of a batch, in a loop.
@@ -137,6 +144,27 @@ class SameBug:
             marks.add(("given", event.index if graph_id is None else graph_id))
         key = self._code_key(event)
         return marks | {("code", key)} if key is not None else marks
+
+    def _of_inputs(self, event: TensorEvent, roles: set[Role]) -> set[Mark]:
+        return {("input", (source, role)) for source in self._inputs(event) for role in roles}
+
+    def _roles(self, event: TensorEvent) -> set[Role]:
+        """Return what an op is for others that take what it takes: see `_akin`."""
+        if is_backward(self._run, event):
+            return {_BACKWARD}
+        op_type = op_type_of(self._run, event)
+        kind = "a division" if op_type in DIVISIONS else op_type
+        return {_FORWARD, kind, *self._lines(event)[:1]}
+
+    def _akin(self, event: TensorEvent) -> set[Role]:
+        """Return the roles in which an op that takes what another takes has the other's bug.
+
+        A gradient has that of its forward pass.  What different lines make of one tensor by
+        different ops has to be mended in each: ``tf.sqrt(x)``, ``tf.pow(x, 0.3)``.
+        """
+        if is_backward(self._run, event) or not self._lines(event):
+            return {_FORWARD, _BACKWARD}
+        return self._roles(event) - {_FORWARD} | {_BACKWARD}
 
     def _op(self, event: TensorEvent) -> Hashable:
         """Return what all results of an op have in common; None where it need not be one bug.
