@@ -262,3 +262,38 @@ def test_each_line_is_told_of_what_several_make_of_one_tensor(
     assert len(roots) == len(wanted)
     assert all(root.op_type in types for root, types in zip(roots, wanted, strict=True))
     assert {root.certainty for root in roots} == {"proved"}
+
+
+def of_data(number: int, place: int) -> Any:
+    data = np.ones(number, np.float32)
+    data[place] = np.nan
+    return data
+
+
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_data_that_was_there_before_a_bug_is_no_consequence_of_it(
+    tmp_path: Path, same: bool, in_graph: bool
+) -> None:
+    def total(x: Any) -> Any:
+        return tf.reduce_sum(x * 2.0)
+
+    def mean(y: Any) -> Any:
+        return tf.reduce_mean(y + 1.0)
+
+    if in_graph:
+        total, mean = map(tf.function, (total, mean))
+    with recorded(tmp_path):
+        first = tf.constant(of_data(3, 1))
+        second = first if same else tf.constant(of_data(5, 2))
+        total(first)
+        mean(second)
+    assert len(diagnose(open_run(tmp_path)).roots) == (1 if same else 2)
+
+
+def test_what_python_made_of_a_result_may_be_bad_because_of_it(tmp_path: Path) -> None:
+    act, value = tf.function(lambda x: tf.tanh(tf.reduce_sum(x))), tf.function(tf.reduce_mean)
+    with recorded(tmp_path):
+        action = act(tf.constant(of_data(3, 1))).numpy()
+        value(np.array([1.0, action], np.float32))
+    assert len(diagnose(open_run(tmp_path)).roots) == 1

@@ -97,6 +97,10 @@ class Timeline:
         """Return when a graph execution was recorded."""
         return self._calls_of.time(row)
 
+    def execution_at(self, event: TensorEvent) -> int | None:
+        """Return the execution that an event is, or is in; None where it is not known."""
+        return event.index if event.kind == "execution" else self.execution_of(event.index)
+
     def alternatives(self, event: TensorEvent) -> list[TensorEvent]:
         """Return the other computations of a tensor in the same execution and iteration."""
         return self._calls_of.alternatives(event)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
     from tfdbg_tui.diagnosis.dataflow.links import Use
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Run, TensorSummary
 
 
 _RUNS_PYTHON = "script_ops.py"
@@ -88,6 +88,37 @@ class UnrecordedLinks:
         if op is None:
             return event.kind == "execution"
         return op.op_type == "Placeholder" and self._dataflow.calls.call_site(op.graph_id) is None
+
+    def was_there_before(self, event: TensorEvent, made: TensorEvent) -> bool:
+        """Whether what Python gave for a tensor existed before another one did, by their numbers.
+
+        What was given for both may be what is bad.
+        """
+        timeline, executions = self._dataflow.timeline, self._run.executions
+        taken, makes = timeline.execution_at(event), timeline.execution_at(made)
+        if taken is None or makes is None:
+            return False
+        if executions.kind(taken).file_set != executions.kind(makes).file_set:
+            return False
+        given, results = self._given_to(taken), timeline.execution(makes).output_tensor_ids
+        if not given or not results or given & self._given_to(makes):
+            return False
+        return max(given) < min(results)
+
+    def _given_to(self, index: int) -> set[int]:
+        """Return the numbers of the tensors that no op has made which an execution took.
+
+        Of an op whose inputs are described, those are meant that are bad.
+        """
+        timeline = self._dataflow.timeline
+        execution = timeline.execution(index)
+        described = dict(enumerate(execution.inputs))
+        return {
+            tensor_id
+            for slot, tensor_id in enumerate(execution.input_tensor_ids)
+            if timeline.maker(tensor_id, index) is None
+            and (slot not in described or _is_bad(described[slot]))
+        }
 
     def is_of_python_function(self, event: TensorEvent, made: TensorEvent) -> bool:
         """Whether a Python function of a graph gave a tensor, and one has made another tensor."""
@@ -186,3 +217,7 @@ class UnrecordedLinks:
 def _hands_on(op_type: str | None) -> bool:
     """Whether ops of a type without a record may hand on what they take, not an answer about it."""
     return op_type is None or op_type in CONVERTS or unrecorded(op_type)
+
+
+def _is_bad(summary: TensorSummary | None) -> bool:
+    return summary is not None and summary.has_inf_or_nan is True

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
-from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.diagnosis.events import op_name_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.op_traits import (
     ARGUMENTS,
@@ -24,7 +24,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 )
 from tfdbg_tui.diagnosis.roots.containment import SPREAD, Containment
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
-from tfdbg_tui.diagnosis.values import bad_kinds, total
+from tfdbg_tui.diagnosis.values import bad_kinds, same_counts, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -226,14 +226,27 @@ class Merging:
             return False
         if not self._unrecorded.is_from_python(group.event):
             return True
-        called, made = self._execution(group.event), self._execution(root.event)
+        if self._is_other_data(group, root):
+            return False
+        called, made = map(self._dataflow.timeline.execution_at, (group.event, root.event))
         return called is None or made is None or made < called
 
-    def _execution(self, event: TensorEvent) -> int | None:
-        """Return the execution that an event is, or is in; None where it is not known."""
-        if event.kind == "execution":
-            return event.index
-        return self._dataflow.timeline.execution_of(event.index)
+    def _is_other_data(self, group: Root, root: Root) -> bool:
+        """Whether what Python gave to an op or a function is older than a root, and is other data.
+
+        Arguments of one name are likely to be data of one kind, as for training and for tests.
+        """
+        if not self._unrecorded.was_there_before(group.event, root.event):
+            return False
+        if not self._is_data(root):
+            return True
+        given, first = self._summaries(group.event), self._summaries(root.event)
+        if given is None or first is None:
+            return False
+        if same_counts(given, first) and given.size != 1:  # one NaN is like another
+            return False
+        names = {op_name_of(self._run, one.event) for one in (group, root)}
+        return len(names) > 1 or (given.shape or ())[1:] != (first.shape or ())[1:]
 
     def _join_source(self, group: Root, kept: list[Root]) -> bool:
         """Count a group with the root whose values it got without a record."""

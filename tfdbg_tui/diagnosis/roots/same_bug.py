@@ -25,12 +25,12 @@ from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, GROWS, MOVES, SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.gradients import ForwardOp
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Run, TensorSummary
 
 _TENSORFLOW = "/tensorflow/python/"  # its frames differ between graphs and eager ops
 _TRACES = "func_graph_from_py_func"  # TensorFlow's: what it calls is the function
@@ -183,23 +183,26 @@ class SameBug:
     def _is_too_large(self, event: TensorEvent) -> bool:
         """Whether numbers may have become too large: in partial sums that gives NaN as well.
 
-        NaN of a power, or of no elements, has nothing to do with that.
+        NaN of a power, of no elements, or of NaN that was given has nothing to do with that.
         """
         op_type, summary = op_type_of(self._run, event), self._summaries(event)
         if op_type not in GROWS or summary is None or not summary.nan:
             return op_type in GROWS
         if summary.pos_inf or summary.neg_inf:
             return True
-        return op_type != "Pow" and not self._is_of_nothing(event)
+        is_given = any(one.nan for one in self._given(event))
+        return op_type != "Pow" and not is_given and not self._is_of_nothing(event)
 
     def _is_of_nothing(self, event: TensorEvent) -> bool:
         """Whether an input of what has made a tensor has no elements."""
-        given = (
-            producer.given or self._summaries(producer.event)
-            for producer in self._dataflow.producers(event)
-            if producer.event
-        )
-        return any(one is not None and one.size == 0 for one in given)
+        return any(one.size == 0 for one in self._given(event))
+
+    def _given(self, event: TensorEvent) -> Iterator[TensorSummary]:
+        """Yield what is on record of the inputs of a tensor."""
+        for producer in self._dataflow.producers(event):
+            one = producer.given or (self._summaries(producer.event) if producer.event else None)
+            if one is not None:
+                yield one
 
     def _is_step_to_infinity(self, event: TensorEvent) -> bool:
         """Whether a variable became infinite when it was updated, not NaN as by 0 / 0."""
