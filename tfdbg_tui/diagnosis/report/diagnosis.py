@@ -34,6 +34,7 @@ from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
+from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.when import is_made_ahead, iteration_of, step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes, Health
@@ -295,14 +296,15 @@ class Diagnosis:
         if layer is None and input_layer is None:
             layer = updated_layer(run, self.dataflow, event)
         is_of_none = layer is None and input_layer is None
+        suggested = self._suggestion(event, rule, called)
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
             evidence=match.evidence + whose + self._assigned_at(event) + self._in_thread(event),
             why=rule.why,
-            fix=rule.fix,
-            suggestion=self._suggestion(event, rule, called),
+            fix=rule.fix if suggested else self._fix(event, rule, layer),
+            suggestion=suggested,
             event=event,
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or UNKNOWN_OP,
@@ -399,6 +401,14 @@ class Diagnosis:
         index = timeline.execution_of(event.index) if graph else event.index
         thread = timeline.execution(index).thread if index is not None else None
         return f"; in another thread than the first (number {thread})" if thread else ""
+
+    def _fix(self, event: TensorEvent, rule: Explanation, layer: Layer | None) -> str:
+        """Say what to do: in the user's line, not in a library that it calls."""
+        call = rule.fix_in_library and library_call(self._run, self.dataflow, event, layer)
+        if not call:
+            return rule.fix
+        op_type = op_type_of(self._run, event)
+        return f"{op_type} is inside of {call}: change what that is given. {rule.fix_in_library}"
 
     def _suggestion(
         self, event: TensorEvent, rule: Explanation, called: Location | None

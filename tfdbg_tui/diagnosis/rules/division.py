@@ -24,7 +24,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 from tfdbg_tui.diagnosis.rules.domain import CLIP_ARC, FLOOR_LOG
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given, unrecorded
-from tfdbg_tui.diagnosis.rules.model import Rule, User, ops
+from tfdbg_tui.diagnosis.rules.model import LEAVE_OUT, Rule, User, ops
 
 _NO_NAN = (
     Edit("X / Y", "tf.math.divide_no_nan({X}, {Y})"),
@@ -118,6 +118,7 @@ RULES = (
         "features "
         "that are.",
         fix="tf.math.divide_no_nan gives 0 there; or keep the sum away from 0.",
+        fix_in_library=LEAVE_OUT,
         example=example("RealDiv", given(0, 0), given(0, by="Sum"), out=[NAN, NAN]),
         edits=_NO_NAN,
     ),
@@ -179,6 +180,7 @@ RULES = (
         test=zero_denominator(numerator_zero=True),
         why="0 / 0 is NaN.",
         fix="tf.math.divide_no_nan gives 0 there; or add a small epsilon to the divisor.",
+        fix_in_library=LEAVE_OUT,
         example=example("RealDiv", given(0, 1), given(0, 2), out=[NAN, 0.5]),
         edits=_NO_NAN,
     ),
@@ -189,6 +191,7 @@ RULES = (
         test=zero_denominator(),
         why="A number divided by 0 is ±∞ (and 0 / 0 is NaN).",
         fix="tf.math.divide_no_nan gives 0 there; or add a small epsilon to the divisor.",
+        fix_in_library=LEAVE_OUT,
         example=example("RealDiv", given(1, 1), given(0, 2), out=[INF, 0.5]),
         edits=_NO_NAN,
     ),

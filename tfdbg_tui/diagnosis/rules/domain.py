@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import Case, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import LEAVE_OUT, Case, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
 _CLIP_LOG = Edit("log(X)", "{F}(tf.clip_by_value({X}, {eps}, 1.0))")
@@ -155,6 +155,7 @@ RULES = (
         "formula "
         "that needs no log of a probability (the *_with_logits losses, log_softmax, xlogy). After "
         "a product of many probabilities, add up their logarithms instead.",
+        fix_in_library=LEAVE_OUT,
         example=example("Log", given(0, 0.5), out=[-INF, -0.69]),
         edits=(FLOOR_LOG,),
     ),
@@ -167,6 +168,7 @@ RULES = (
         fix="Find out why the argument is negative; keep it positive by its construction "
         "(softplus, "
         "exp, square) or clip it to a small positive number.",
+        fix_in_library=LEAVE_OUT,
         example=example("Log", given(-1, 2), out=[NAN, 0.69]),
         edits=(FLOOR_LOG,),
     ),
@@ -177,6 +179,7 @@ RULES = (
         test=outside("exactly -1", "neg_inf", forced=True),
         why="log1p(x) is log(1 + x): at -1 that is log(0) = -∞.",
         fix="Keep the argument above -1, by clipping for example.",
+        fix_in_library=LEAVE_OUT,
         example=example("Log1p", given(-1, 1), out=[-INF, 0.69]),
         edits=(Edit("log1p(X)", "{F}(tf.maximum({X}, -1.0 + {ulps}))"),),
     ),
@@ -188,6 +191,7 @@ RULES = (
         why="log1p(x) is log(1 + x), which is not defined below -1.",
         fix="Keep the argument above -1: predictions of a count or a price should pass through a "
         "ReLU or softplus first.",
+        fix_in_library=LEAVE_OUT,
         example=example("Log1p", given(-2, 1), out=[NAN, 0.69]),
         edits=(Edit("log1p(X)", "{F}(tf.maximum({X}, -1.0 + {ulps}))"),),
     ),
@@ -210,6 +214,7 @@ RULES = (
         test=identity("neg", "nan"),
         why="sqrt is not defined below 0; differences that should be 0 come out slightly negative.",
         fix="Clip the argument at 0, or compute it in a way that cannot give less than 0.",
+        fix_in_library=LEAVE_OUT,
         example=example("Sqrt", given(-1, 4), out=[NAN, 2]),
         edits=(_FLOOR_SQRT,),
     ),
@@ -379,6 +384,7 @@ RULES = (
         why="xlogy(x, y) is x · log(y): it is 0 where x is 0, but not defined for other x at y ≤ "
         "0.",
         fix="Clip the second argument.",
+        fix_in_library=LEAVE_OUT,
         example=example("Xlogy", given(1, 0), given(0, 0), out=[-INF, 0]),
         edits=(Edit("xlogy(X, Y)", "{F}({X}, tf.maximum({Y}, {eps}))"),),
     ),

@@ -207,6 +207,8 @@ class Explanation:
         why: Why it happens.
         fix: What to do.
         example: An example of it.
+        fix_in_library: What to do where the op is inside of a call of a library, to what that call
+            is given; "" where the fix is for that as well.
         edits: How the user's own expression would have to change, the best first.
     """
 
@@ -215,6 +217,7 @@ class Explanation:
     why: str
     fix: str
     example: Example
+    fix_in_library: str = ""
     edits: tuple[Edit, ...] = ()
 
 
@@ -235,6 +238,14 @@ class Rule(Explanation):
         if self.op_types and case.op_type not in self.op_types:
             return None
         return self.test(case)
+
+
+LEAVE_OUT = (
+    "Leave out what it has no value for, or clip it: a row that is masked completely, a number "
+    "outside of a distribution's support, a scale or a length of 0. To replace the result alone "
+    "leaves the gradient NaN."
+)
+"""What to do where a call of a library has no value for some of what it is given."""
 
 
 def ops(*names: str) -> frozenset[str]:
