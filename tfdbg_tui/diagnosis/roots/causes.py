@@ -31,7 +31,8 @@ from tfdbg_tui.diagnosis.op_traits import (
     value_inputs,
 )
 from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, place_of
-from tfdbg_tui.diagnosis.roots.merging import Merging, Node, Root, top_of, tops_of
+from tfdbg_tui.diagnosis.roots.merging import Merging
+from tfdbg_tui.diagnosis.roots.nodes import Node, Root, top_of, tops_of
 from tfdbg_tui.diagnosis.values import explains, same_counts
 
 if TYPE_CHECKING:

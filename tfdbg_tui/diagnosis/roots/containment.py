@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.gradients import (
     is_passed_on,
 )
 from tfdbg_tui.diagnosis.op_traits import (
+    ARGUMENTS,
     ASKS,
     BOUNDS,
     COUNTS_ANSWERS,
@@ -112,6 +113,18 @@ class Containment:
             given: Whether an input of it left no record.
         """
         return self._infinity(root, [], given=given).is_from_outside
+
+    def is_data(self, root: TensorEvent, *, given: bool) -> bool:
+        """Whether it is NaN that the program, or a function, was given.
+
+        Args:
+            root: The first bad tensor.
+            given: Whether an input of it left no record.
+        """
+        summary = self._summaries(root)
+        if op_type_of(self._run, root) not in ARGUMENTS or summary is None or not summary.nan:
+            return False
+        return self.is_from_outside(root, given=given)
 
     def _infinity(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> Infinity:
         return Infinity(self._run, self._dataflow, self._summaries, root, sites, given)

@@ -7,100 +7,28 @@ is a consequence as well, although no bad tensor leads there.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import op_name_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.op_traits import (
-    ARGUMENTS,
-    DATASET_ELEMENTS,
-    JOINS,
-    KEEPS_INFINITY,
-    MOVES,
-    is_list_op,
-    value_inputs,
-)
+from tfdbg_tui.diagnosis.op_traits import DATASET_ELEMENTS, is_list_op
 from tfdbg_tui.diagnosis.roots.containment import SPREAD, Containment
+from tfdbg_tui.diagnosis.roots.joints import Joints
+from tfdbg_tui.diagnosis.roots.nodes import blame, joined, top_of
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
-from tfdbg_tui.diagnosis.values import bad_kinds, same_counts, total
+from tfdbg_tui.diagnosis.values import same_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
+    from tfdbg_tui.diagnosis.roots.nodes import Node, Root
+    from tfdbg_tui.logdir import Run
 
-_BAD = ("nan", "neg_inf", "pos_inf")
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
-
-
-@dataclass(eq=False, slots=True)
-class Node:
-    """A place with alerts, and which other one made it bad.
-
-    Attributes:
-        site: The place.
-        time: When its first alert happened: a time, and a finer one within a call.
-        parent: The place whose bad tensor came in; None for a root.
-        inferred: Whether the link to the parent is a conclusion.
-        open: Whether an input is unknown, so that the bad values may have come from there.
-        is_parent: Whether it is, or has been, the parent of another.
-    """
-
-    site: AlertSite
-    time: tuple[float, float]
-    parent: Node | None = None
-    inferred: bool = False
-    open: bool = False
-    is_parent: bool = False
-
-
-class _Joint(NamedTuple):
-    """Where bad values of a group went into a tensor that another group has made bad as well.
-
-    Attributes:
-        source: The place of the group that they come from.
-        node: The place of the tensor.
-        made: The tensor.
-    """
-
-    source: Node
-    node: Node
-    made: TensorEvent
-
-
-@dataclass(eq=False, slots=True)
-class Root:
-    """What made a group of alerts.
-
-    Attributes:
-        node: The place that made the first of them.
-        members: Places of all of them, in order of time.
-        contained: Whether no bad value got anywhere that matters.
-        first_tensors: The first tensor, and those of other places with the same bug.
-        unsure: Whether its inputs, finite as they are, may be consequences of an earlier root; or
-            nothing uses it, unlike another root.
-    """
-
-    node: Node
-    members: list[Node] = field(default_factory=list)
-    contained: bool = False
-    first_tensors: list[TensorEvent] = field(default_factory=list)
-    unsure: bool = False
-
-    @property
-    def event(self) -> TensorEvent:
-        """The first bad tensor."""
-        return self.node.site.first
-
-    @property
-    def alerts(self) -> int:
-        """Number of alerts that come from it."""
-        return sum(node.site.alerts for node in self.members)
 
 
 class Merging:
@@ -127,16 +55,18 @@ class Merging:
         self._summaries = summaries
         self._node_of = node_of
         self._containment = Containment(run, dataflow, summaries)
+        self._joints = Joints(
+            run, dataflow, summaries, self._containment, bad=self._bad, is_given=self._is_given
+        )
         self._unrecorded = UnrecordedLinks(run, dataflow)
         self._same = SameBug(run, dataflow, summaries, finite)
         self._roots: dict[Node, Root] = {}
-        self._groups: dict[Node, Root] = {}
         self._guessed: dict[Node, list[Root]] = {}
 
     def merge(self, groups: list[Root]) -> list[Root]:
         """Count consequences with the alerts that led to them, and join what is one bug."""
         kept: list[Root] = []
-        self._groups = {group.node: group for group in groups}
+        self._joints.note(groups)
         self._containment.note_arguments(node.site for group in groups for node in group.members)
         for group in groups:
             self._place(group, kept)
@@ -149,7 +79,7 @@ class Merging:
             # What one first tensor alone did not show, that the program looks out for it, all may;
             # and what went into a list is now together with what was read from it.
             if not root.contained and (len(root.first_tensors) > 1 or self._reads_list(root)):
-                root.contained = self._contained(root)
+                root.contained = self._joints.contained(root)
         return self._with_hidden(kept, numbered)
 
     def _with_hidden(self, kept: list[Root], numbered: list[Root]) -> list[Root]:
@@ -160,15 +90,15 @@ class Merging:
             numbered: The same with those that were counted with others, by number.
         """
         harmful = [root for root in kept if not root.contained]
-        hidden = [root for root in kept if root.contained and self._is_hidden(root, harmful)]
+        hidden = [root for root in kept if root.contained and self._joints.is_hidden(root, harmful)]
         shown, unsure = [root for root in kept if root not in hidden], []
         for root in hidden:
             alike = [numbered[number] for number in self._same.find(root.event)]
             same = next((one for one in shown if one in alike and not one.contained), None)
             if same is not None:
-                shown[shown.index(same)] = _joined(root, same)
+                shown[shown.index(same)] = joined(root, same)
             elif before := self._ancestor(root)[0]:
-                _blame(root, before)
+                blame(root, before)
             else:
                 root.contained, root.unsure = False, True
                 unsure.append(root)
@@ -188,14 +118,14 @@ class Merging:
                 kept.append(root)
                 continue
             same.first_tensors += root.first_tensors
-            _blame(root, same)
+            blame(root, same)
         return kept
 
     def _place(self, group: Root, kept: list[Root]) -> None:
         """Count a group with the root that it is a consequence of, or make it one."""
         if self._is_guessed(group, kept):
             return
-        group.contained = self._contained(group)
+        group.contained = self._joints.contained(group)
         ways = (self._join_source, self._replace_gradient, self._join_same_bug, self._join_ancestor)
         if not any(way(group, kept) for way in ways):
             self._keep(group, len(kept), kept)
@@ -207,7 +137,7 @@ class Merging:
         spread = next((root for root in kept if self._may_be_of(group, root)), None)
         if spread is None:
             return False
-        _blame(group, spread)
+        blame(group, spread)
         self._guessed.setdefault(spread.node, []).append(group)
         return True
 
@@ -253,7 +183,7 @@ class Merging:
         source = None if group.contained else self._source_of(group, kept)
         if source is None:
             return False
-        _blame(group, source)
+        blame(group, source)
         source.contained = False
         return True
 
@@ -263,7 +193,7 @@ class Merging:
         if gradient is None:
             return False
         group.first_tensors += kept[gradient].first_tensors
-        _blame(kept[gradient], group)
+        blame(kept[gradient], group)
         self._keep(group, gradient, kept)
         return True
 
@@ -273,12 +203,12 @@ class Merging:
         if same is None:
             return False
         if self._is_source_of(group, kept[same]):
-            _blame(kept[same], group)
+            blame(kept[same], group)
             self._keep(group, same, kept)
             return True
         kept[same].first_tensors += group.first_tensors
         self._note(group, same)
-        _blame(group, kept[same])
+        blame(group, kept[same])
         return True
 
     def _join_ancestor(self, group: Root, kept: list[Root]) -> bool:
@@ -288,7 +218,7 @@ class Merging:
         ancestor, group.unsure = self._ancestor(group)
         if ancestor is None:
             return False
-        _blame(group, ancestor)
+        blame(group, ancestor)
         return True
 
     def _wrongly_guessed(self, kept: list[Root]) -> list[Root]:
@@ -310,7 +240,7 @@ class Merging:
                     others.append(group)
                 else:
                     root.members += group.members
-            if others and self._contained(root):
+            if others and self._joints.contained(root):
                 root.contained = True
                 wrong += others
             else:
@@ -350,7 +280,7 @@ class Merging:
             elif not root.contained and len(spread) > 1:
                 source = self._ancestor(root)[0]
             if source is not None:
-                _blame(root, source)
+                blame(root, source)
                 source.contained &= root.contained
                 left = [other for other in left if other is not root]
         return left
@@ -366,123 +296,14 @@ class Merging:
     def _reads_list(self, root: Root) -> bool:
         return any(is_list_op(op_type_of(self._run, node.site.first)) for node in root.members)
 
-    def _contained(self, group: Root) -> bool:
-        """Whether what a group made bad does no harm, also where other bad values came in."""
-        if not self._is_contained(group, group.members):
-            return False
-        joints = self._joints(group)
-        shown = {j.node: j.source for j in joints if self._came_through(group, j.made, j.node)}
-        spreads = [self._spreads(group, source, joint) for joint, source in shown.items()]
-        return not any(spreads)
-
-    def _is_contained(self, group: Root, members: list[Node]) -> bool:
-        sites = [member.site for member in members]
-        return self._containment.contained(group.event, sites, given=self._is_given(group))
-
     def _is_given(self, group: Root) -> bool:
         """Whether a group may be bad because of what is not on record, and of no known root."""
         if not group.node.open or not self._unrecorded.is_element(group.event):
             return group.node.open
         return self._source_of(group, list(self._roots.values())) is None
 
-    def _joints(self, group: Root) -> Iterator[_Joint]:
-        """Yield where bad values went into a tensor that another group has made bad as well."""
-        for node in group.members:
-            for event in dict.fromkeys((node.site.first, node.site.last)):
-                for use in self._dataflow.consumers(event):
-                    if use.event is None or use.op_type not in KEEPS_INFINITY | MOVES:
-                        continue
-                    joint = self._bad(use.event)
-                    if joint is not None and self._groups[top_of(joint)] is not group:
-                        yield _Joint(node, joint, use.event)
-
-    def _came_through(self, group: Root, made: TensorEvent, joint: Node) -> bool:
-        """Whether a bad tensor shows more than what comes from inputs that others made bad.
-
-        That is, it is bad in another way than those, or has more bad elements; or they are fine
-        this time, and it is bad in a way in which it was not before.
-        """
-        summary, others = self._summaries(made), self._inputs_of_others(group, made)
-        if summary is None or others is None:
-            return False
-        kinds, known = bad_kinds(summary), frozenset().union(*map(bad_kinds, others))
-        if not kinds <= (known or joint.site.kinds):
-            return True
-        op_type = op_type_of(self._run, made)
-        return bool(known) and op_type in KEEPS_INFINITY and _has_more(summary, others, op_type)
-
-    def _inputs_of_others(self, group: Root, made: TensorEvent) -> list[TensorSummary] | None:
-        """Return the inputs of a tensor that a group has not made bad; None if one is not known."""
-        op_type, found = op_type_of(self._run, made), []
-        for producer in self._dataflow.producers(made):
-            event, slot = producer.event, producer.input_slot
-            if not producer.is_number or slot not in value_inputs(op_type, slot + 1):
-                continue
-            if event is not None and self._born(event) is group.node:
-                continue
-            given = producer.given or (self._summaries(event) if event is not None else None)
-            if given is None:
-                return None
-            found.append(given)
-        return found
-
-    def _spreads(self, group: Root, source: Node, joint: Node) -> bool:
-        """Whether bad values of a group do harm where they met those of one that does none.
-
-        What was bad because of both is counted with it then, not with the mask of -∞, say.
-        """
-        other = self._groups[top_of(joint)]
-        met = _made_bad_by(joint, other.members)
-        rest = [node for node in other.members if node not in met]
-        if other is group or not self._does_no_harm(other, rest, group):
-            return False
-        if self._is_contained(group, [*group.members, *met]):
-            return False
-        joint.parent = source
-        other.members, other.contained = rest, True
-        group.members += met
-        return True
-
-    def _is_hidden(self, root: Root, harmful: list[Root]) -> bool:
-        """Whether ∞ that was computed met what others had made bad, and is not seen from there on.
-
-        It may have done no harm, but nothing shows that.
-        """
-        if not harmful or (self._is_from_outside(root) and not self._is_data(root)):
-            return False
-        roots = {node: other for other in harmful for node in other.members}
-        for joint in self._joints(root):
-            other = roots.get(joint.node)
-            if other is None:
-                continue
-            met = _made_bad_by(joint.node, other.members)
-            if not self._is_contained(root, [*root.members, *met]):
-                return True
-        return False
-
-    def _does_no_harm(self, group: Root, rest: list[Node], met: Root) -> bool:
-        """Whether a group does no harm, or only together with another one, which has to answer.
-
-        Of two, the bug is where ∞ was computed, not where it is written down.
-
-        Args:
-            group: The group.
-            rest: Its members that are not bad because of the other one as well.
-            met: The other one.
-        """
-        if self._is_contained(group, group.members):
-            return True
-        is_written = self._is_from_outside(group) and not self._is_from_outside(met)
-        return is_written and bool(rest) and self._is_contained(group, rest)
-
     def _is_data(self, group: Root) -> bool:
-        """Whether a group begins with NaN that the program, or a function, was given."""
-        summary = self._summaries(group.event)
-        given = op_type_of(self._run, group.event) in ARGUMENTS and self._is_from_outside(group)
-        return given and summary is not None and bool(summary.nan)
-
-    def _is_from_outside(self, group: Root) -> bool:
-        return self._containment.is_from_outside(group.event, given=group.node.open)
+        return self._containment.is_data(group.event, given=group.node.open)
 
     def _note(self, group: Root, number: int) -> None:
         """Note the first tensors of a group as those of a root, given by its number."""
@@ -579,61 +400,3 @@ def _may_share(root: Root, group: Root) -> bool:
     if not group.contained:
         return not root.contained
     return root.contained or not root.node.open
-
-
-def _has_more(made: TensorSummary, inputs: list[TensorSummary], op_type: str | None) -> bool:
-    """Whether a tensor has more bad elements than inputs that were broadcast, or put together."""
-    bad, number = total(made, *_BAD), 0
-    for given in inputs:
-        count = total(given, *_BAD)
-        if count is None or not given.size:
-            return False
-        number += count if op_type in JOINS else count * ((made.size or 0) // given.size)
-    return bad is not None and bad > number
-
-
-def top_of(node: Node) -> Node:
-    """Return the place that made another one bad."""
-    while node.parent is not None:
-        node = node.parent
-    return node
-
-
-def tops_of(nodes: Iterable[Node]) -> dict[Node, Node]:
-    """Return `top_of` of each of many places; each link is followed once."""
-    tops: dict[Node, Node] = {}
-    for node in nodes:
-        path = []
-        while node not in tops and node.parent is not None:
-            path.append(node)
-            node = node.parent
-        top = tops.setdefault(node, node)
-        tops.update(dict.fromkeys(path, top))
-    return tops
-
-
-def _made_bad_by(source: Node, nodes: Sequence[Node]) -> dict[Node, None]:
-    """Return those of many places that are one, or bad because of it; a link is followed once."""
-    known = {source: True}
-    for node in nodes:
-        path, above = [], node
-        while above not in known and above.parent is not None:
-            path.append(above)
-            above = above.parent
-        known.update(dict.fromkeys(path, known.get(above, False)))
-    return {node: None for node in nodes if known.get(node)}
-
-
-def _joined(one: Root, another: Root) -> Root:
-    """Make one root of two with the same bug; return it."""
-    first, other = sorted((one, another), key=lambda root: root.node.time)
-    first.first_tensors += other.first_tensors
-    first.contained = False
-    _blame(other, first)
-    return first
-
-
-def _blame(group: Root, root: Root) -> None:
-    """Make a group part of a root."""
-    group.node.parent, group.node.inferred = root.node, True
-    root.members += group.members

@@ -1,0 +1,189 @@
+"""Where bad values of several groups meet: whose harm it is, and what is not seen behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, MOVES, value_inputs
+from tfdbg_tui.diagnosis.roots.nodes import made_bad_by, top_of
+from tfdbg_tui.diagnosis.values import bad_kinds, total
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
+    from tfdbg_tui.diagnosis.roots.containment import Containment
+    from tfdbg_tui.diagnosis.roots.nodes import Node, Root
+    from tfdbg_tui.logdir import Run, TensorSummary
+
+_BAD = ("nan", "neg_inf", "pos_inf")
+
+
+class _Joint(NamedTuple):
+    """Where bad values of a group went into a tensor that another group has made bad as well.
+
+    Attributes:
+        source: The place of the group that they come from.
+        node: The place of the tensor.
+        made: The tensor.
+    """
+
+    source: Node
+    node: Node
+    made: TensorEvent
+
+
+class Joints:
+    """Tells whether groups do harm, alone or where their bad values meet.
+
+    Args:
+        run: The run.
+        dataflow: Where its tensors come from.
+        summaries: Returns what was recorded of a tensor.
+        containment: Follows bad tensors to their uses.
+        bad: Returns the place that a bad tensor belongs to; None for a finite one.
+        is_given: Tells whether a group may be bad because of what is not on record.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        dataflow: Dataflow,
+        summaries: Summaries,
+        containment: Containment,
+        bad: Callable[[TensorEvent], Node | None],
+        is_given: Callable[[Root], bool],
+    ) -> None:
+        self._run = run
+        self._dataflow = dataflow
+        self._summaries = summaries
+        self._containment = containment
+        self._bad = bad
+        self._is_given = is_given
+        self._groups: dict[Node, Root] = {}
+
+    def note(self, groups: list[Root]) -> None:
+        """Note all groups, before they are merged."""
+        self._groups = {group.node: group for group in groups}
+
+    def contained(self, group: Root) -> bool:
+        """Whether what a group made bad does no harm, also where other bad values came in."""
+        if not self._is_contained(group, group.members):
+            return False
+        joints = self._joints(group)
+        shown = {j.node: j.source for j in joints if self._came_through(group, j.made, j.node)}
+        spreads = [self._spreads(group, source, joint) for joint, source in shown.items()]
+        return not any(spreads)
+
+    def _is_contained(self, group: Root, members: list[Node]) -> bool:
+        sites = [member.site for member in members]
+        return self._containment.contained(group.event, sites, given=self._is_given(group))
+
+    def _joints(self, group: Root) -> Iterator[_Joint]:
+        """Yield where bad values went into a tensor that another group has made bad as well."""
+        for node in group.members:
+            for event in dict.fromkeys((node.site.first, node.site.last)):
+                for use in self._dataflow.consumers(event):
+                    if use.event is None or use.op_type not in KEEPS_INFINITY | MOVES:
+                        continue
+                    joint = self._bad(use.event)
+                    if joint is not None and self._groups[top_of(joint)] is not group:
+                        yield _Joint(node, joint, use.event)
+
+    def _came_through(self, group: Root, made: TensorEvent, joint: Node) -> bool:
+        """Whether a bad tensor shows more than what comes from inputs that others made bad.
+
+        That is, it is bad in another way than those, or has more bad elements; or they are fine
+        this time, and it is bad in a way in which it was not before.
+        """
+        summary, others = self._summaries(made), self._inputs_of_others(group, made)
+        if summary is None or others is None:
+            return False
+        kinds, known = bad_kinds(summary), frozenset().union(*map(bad_kinds, others))
+        if not kinds <= (known or joint.site.kinds):
+            return True
+        op_type = op_type_of(self._run, made)
+        return bool(known) and op_type in KEEPS_INFINITY and _has_more(summary, others, op_type)
+
+    def _inputs_of_others(self, group: Root, made: TensorEvent) -> list[TensorSummary] | None:
+        """Return the inputs of a tensor that a group has not made bad; None if one is not known."""
+        op_type, found = op_type_of(self._run, made), []
+        for producer in self._dataflow.producers(made):
+            event, slot = producer.event, producer.input_slot
+            if not producer.is_number or slot not in value_inputs(op_type, slot + 1):
+                continue
+            node = self._bad(event) if event is not None else None
+            if node is not None and top_of(node) is group.node:
+                continue
+            given = producer.given or (self._summaries(event) if event is not None else None)
+            if given is None:
+                return None
+            found.append(given)
+        return found
+
+    def _spreads(self, group: Root, source: Node, joint: Node) -> bool:
+        """Whether bad values of a group do harm where they met those of one that does none.
+
+        What was bad because of both is counted with it then, not with the mask of -∞, say.
+        """
+        other = self._groups[top_of(joint)]
+        met = made_bad_by(joint, other.members)
+        rest = [node for node in other.members if node not in met]
+        if other is group or not self._does_no_harm(other, rest, group):
+            return False
+        if self._is_contained(group, [*group.members, *met]):
+            return False
+        joint.parent = source
+        other.members, other.contained = rest, True
+        group.members += met
+        return True
+
+    def is_hidden(self, root: Root, harmful: list[Root]) -> bool:
+        """Whether ∞ that was computed met what others had made bad, and is not seen from there on.
+
+        It may have done no harm, but nothing shows that.
+        """
+        is_data = self._containment.is_data(root.event, given=root.node.open)
+        if not harmful or (self._is_from_outside(root) and not is_data):
+            return False
+        roots = {node: other for other in harmful for node in other.members}
+        for joint in self._joints(root):
+            other = roots.get(joint.node)
+            if other is None:
+                continue
+            met = made_bad_by(joint.node, other.members)
+            if not self._is_contained(root, [*root.members, *met]):
+                return True
+        return False
+
+    def _does_no_harm(self, group: Root, rest: list[Node], met: Root) -> bool:
+        """Whether a group does no harm, or only together with another one, which has to answer.
+
+        Of two, the bug is where ∞ was computed, not where it is written down.
+
+        Args:
+            group: The group.
+            rest: Its members that are not bad because of the other one as well.
+            met: The other one.
+        """
+        if self._is_contained(group, group.members):
+            return True
+        is_written = self._is_from_outside(group) and not self._is_from_outside(met)
+        return is_written and bool(rest) and self._is_contained(group, rest)
+
+    def _is_from_outside(self, group: Root) -> bool:
+        return self._containment.is_from_outside(group.event, given=group.node.open)
+
+
+def _has_more(made: TensorSummary, inputs: list[TensorSummary], op_type: str | None) -> bool:
+    """Whether a tensor has more bad elements than inputs that were broadcast, or put together."""
+    bad, number = total(made, *_BAD), 0
+    for given in inputs:
+        count = total(given, *_BAD)
+        if count is None or not given.size:
+            return False
+        number += count if op_type in JOINS else count * ((made.size or 0) // given.size)
+    return bad is not None and bad > number
