@@ -194,6 +194,22 @@ def test_a_variable_that_python_made_bad_is_told_with_its_line(tmp_path: Path) -
     assert "assigned at test_idioms.py:" in root.evidence
 
 
+def test_a_variable_that_an_eager_op_reads_by_itself_is_told_from_an_array(tmp_path: Path) -> None:
+    bad, other = np.array([5.0, np.nan], np.float32), np.array([np.nan, 1.0], np.float32)
+    variable = tf.Variable([1.0, 1.0])
+    for name, assigned, taken, op_type in (
+        ("variable", [bad], variable, "AssignVariableOp"),
+        ("array", [bad], other, "Sqrt"),
+        ("array, as the variable was", [bad, [1.0, 2.0]], bad, "Sqrt"),
+    ):
+        with recorded(tmp_path / name):
+            for value in assigned:
+                variable.assign(value)
+            tf.sqrt(taken)
+        (root,) = diagnose(open_run(tmp_path / name)).roots
+        assert (root.op_type, root.rule == "bad-array") == (op_type, taken is not variable), name
+
+
 def test_a_line_that_is_part_of_several_functions_is_one_root(tmp_path: Path) -> None:
     def masked(x: Any) -> Any:
         return tf.reduce_sum(x) / tf.reduce_sum(x * 0.0)

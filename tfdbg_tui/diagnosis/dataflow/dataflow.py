@@ -7,7 +7,7 @@ backward functions and the forward values they keep, eager tensors, and variable
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
@@ -61,6 +61,7 @@ class Dataflow:
         )
         self._producers: dict[TensorEvent, tuple[Producer, ...]] = {}
         self._inputs_of = lru_cache(maxsize=_RECENT)(self._read_inputs)
+        self._value_assigned = cache(self._read_value_assigned)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
         """Return the inputs of the op that made a tensor, in order."""
@@ -122,11 +123,11 @@ class Dataflow:
             op_type = self._run.executions.kind(made.index).op_type if made else None
             name = f"{op_type}:{made.slot}" if made else f"tensor {tensor_id}"
             is_number = given is not None or slot >= len(execution.inputs)
-            producers.append(
-                Producer(
-                    slot, name, made, copy is not None, "eager", op_type, False, given, is_number
-                )
+            producer = Producer(
+                slot, name, made, copy is not None, "eager", op_type, False, given, is_number
             )
+            read = self._read_of(producer, index) if made is None and given else None
+            producers.append(read or producer)
         if execution.op_type in READS and execution.input_tensor_ids:
             handle, name = execution.input_tensor_ids[0], producers[0].name
             found = self._resolver.assigned.before(handle, index, name)
@@ -151,6 +152,35 @@ class Dataflow:
                 if earlier_id < tensor_id and summary is not None and same_counts(summary, given):
                     return TensorEvent("execution", index, slot)
         return None
+
+    def _read_of(self, taken: Producer, before: int) -> Producer | None:
+        """Return what was assigned to the variable that a bad tensor most likely is the value of.
+
+        TensorFlow reads a variable without an op where an eager one takes it.  That is the last
+        value of a variable with the same counts.
+        """
+        given, executions = taken.given, self._run.executions
+        if given is None or not given.has_inf_or_nan:
+            return None
+        kinds = [executions.kind_by_id(n).op_type for n in range(executions.num_kinds)]
+        setting = [n for n, op_type in enumerate(kinds) if op_type == "AssignVariableOp"]
+        rows = [executions.kinds.rows_equal(n, 0, before)[-_KEPT:].tolist() for n in setting]
+        for index in sorted((row for found in rows for row in found), reverse=True):
+            value = self._value_assigned(index)
+            if value is None or not same_counts(value, given):
+                continue
+            execution = self.timeline.execution(index)
+            last = next(self.variables.before(execution.input_tensor_ids[0], before), None)
+            if last is not None and last.execution == index:
+                made = TensorEvent("execution", index, 0)
+                op_type = execution.op_type
+                return replace(taken, event=made, inferred=True, via="variable", op_type=op_type)
+        return None
+
+    def _read_value_assigned(self, index: int) -> TensorSummary | None:
+        """Return what an execution assigns to a variable; None where that is not described."""
+        inputs = self.timeline.execution(index).inputs
+        return inputs[1] if len(inputs) > 1 else None
 
     def _function_output(self, event: TensorEvent) -> Producer | None:
         """Return the tensor inside a function that an output of its execution is."""

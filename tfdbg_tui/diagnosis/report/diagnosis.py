@@ -259,8 +259,9 @@ class Diagnosis:
 
     def _made_by(self, event: TensorEvent) -> TensorEvent:
         """Return the op that made a bad tensor: that which changed a variable, if that was read."""
-        producer = next(iter(self.dataflow.producers(event)), None)
-        if producer is None or producer.event is None or producer.via != "variable":
+        producers = self.dataflow.producers(event)
+        producer = next((one for one in producers if one.via == "variable"), None)
+        if producer is None or producer.event is None:
             return event
         updated = producer.updated_by is not None
         changed_by = op_type_of(self._run, producer.event) if updated else producer.op_type

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Layer, Run, StackFrame
 
 _PASSES_ON = re.compile(
-    r"/tensorflow/python/((autograph|eager|framework|profiler|util)/|ops/(gen_\w+|weak_tensor_ops"
+    r"/tensorflow/python/((autograph|eager|framework|profiler|saved_model|util)/|ops/(gen_\w+|weak_tensor_ops"
     r"|tensor_math_operator_overrides)\.py$)|/keras/src/(backend|utils)/|/tf_keras/src/utils/"
 )
 """Files whose functions only hand a call on, or make a single op."""

@@ -171,6 +171,7 @@ class Causes:
                 node.open = True  # what the program put in its place is bad as well
             elif health is Health.BAD and producer.event is not None:
                 parent = self.node_of(producer.event)
+                node.open |= parent is None  # the assignment of a variable
                 if parent is not None and parent is not node and not _leads_to(parent, node):
                     if self._is_later_list(producer.event, event):
                         node.open = True

@@ -23,6 +23,7 @@ from tfdbg_tui.diagnosis.values import total
 _TAKES_DEFAULTS = re.compile(r"CSV|ParseExample|ParseSingleExample|Dataset")
 """Matches in types of ops that read data, and take what stands for a value that is missing."""
 
+_READS = ops("ReadVariableOp", "ResourceGather")
 _ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
 """Ops whose results come from no other op."""
 
@@ -113,8 +114,12 @@ def _after_update(case: Case) -> Match | None:
 
 def _after_assignment(case: Case) -> Match | None:
     """Test for: a variable that was last assigned a tensor that no recorded op has made."""
-    assignment = next(iter(case.inputs), None)
-    if assignment is None or assignment.op_type != "AssignVariableOp":
+    assigned = [one for one in case.inputs if one.op_type == "AssignVariableOp"]
+    for one in assigned:
+        if one.summary is not None and one.summary.has_inf_or_nan:
+            held = f"{bad_values(one.summary)} in a variable after an assignment from Python"
+            return Match("likely", f"{held} → {bad_out(case)} out")
+    if not assigned or case.op_type not in _READS:
         return None
     return Match("likely", f"{bad_out(case)} elements after an assignment from Python")
 
@@ -322,7 +327,7 @@ RULES = (
     Rule(
         id="optimizer-step",
         title="The optimizer's step made the variable bad",
-        op_types=ops("ReadVariableOp", "ResourceGather"),
+        op_types=_READS,
         test=_after_step,
         why="The op that made the step is one whole: with an epsilon of 0 it divides by 0 where "
         "the "
@@ -333,7 +338,7 @@ RULES = (
     Rule(
         id="assigned-bad",
         title="Variable was assigned NaN or ∞ by Python",
-        op_types=ops("ReadVariableOp", "ResourceGather"),
+        op_types=frozenset(),
         test=_after_assignment,
         why="Weights that were loaded, set or initialised with values that are not finite.",
         fix="Check what is assigned: np.isfinite(x).all(); go back to an earlier checkpoint.",
@@ -342,7 +347,7 @@ RULES = (
     Rule(
         id="variable-overflow",
         title="Variable overflowed when it was updated",
-        op_types=ops("ReadVariableOp", "ResourceGather"),
+        op_types=_READS,
         test=_after_update,
         why="What was added to it, or subtracted from it, is not infinite, as far as is recorded; "
         "the result is beyond the largest number of its type.",
@@ -355,7 +360,7 @@ RULES = (
     Rule(
         id="variable-changed-unrecorded",
         title="Variable was made bad by something that left no record",
-        op_types=ops("ReadVariableOp", "ResourceGather"),
+        op_types=_READS,
         test=_changed_unrecorded,
         why="The variable was finite before. Another thread has changed it, or a function or an op "
         "that the dump does not hold.",

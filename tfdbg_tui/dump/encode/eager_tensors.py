@@ -43,6 +43,9 @@ _VECTOR_HEADS = {
 _COMPARES = op_types.in_both(("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"))
 """Ops that compare numbers."""
 
+_ASSIGNS = op_types.in_both(("AssignVariableOp",))
+"""Ops that set a variable, which TensorFlow reads without an op where an eager one takes it."""
+
 _MAX_KEPT = 4096
 """Of so many sizes what is recorded of a tensor is kept that is healthy, or all NaN."""
 
@@ -104,6 +107,8 @@ class EagerTensors:
             return EagerValues(self._mode, b"".join([self._plain(op_type, t) for t in outputs]))
         if op_type in _COMPARES:
             return self._compared(inputs)
+        if op_type in _ASSIGNS:
+            return self._assigned(op_type, inputs, location)
         if FIRST_SCRATCH.get(op_type) == 0:
             return self._ignored
         if measured and len(outputs) == 1:
@@ -177,6 +182,16 @@ class EagerTensors:
         shape = tuple(tensor.shape)
         vector = summaries.shape_vector(-1, number, shape, int(num_elements(tensor)))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
+
+    def _assigned(self, op_type: Any, inputs: Sequence[Any], location: bytes) -> EagerValues:
+        """Return what to record of an op that sets a variable: what is bad of the value."""
+        nothing, value = EagerValues(self._mode, b""), inputs[-1]
+        if executors.is_async() or datatype_enum(value) not in summaries.WATCHED:
+            return nothing
+        if self._accelerated and self._on_accelerator(value, datatype_enum(value)):
+            return nothing
+        is_told = self._is_bad(value) and self._novelty.is_new((location, op_type, None, ()))
+        return nothing._replace(details=_details_of_inputs(inputs).encode()) if is_told else nothing
 
     def _compared(self, inputs: Sequence[Any]) -> EagerValues:
         """Return what to record of an op that compares: the bounds that Python gave it."""
