@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Layer, Run, StackFrame
 
 _PASSES_ON = re.compile(
-    r"/tensorflow/python/((autograph|eager|framework|profiler|saved_model|util)/|ops/(gen_\w+|weak_tensor_ops"
-    r"|tensor_math_operator_overrides)\.py$)|/keras/src/(backend|utils)/|/tf_keras/src/utils/"
+    r"/tensorflow/python/((autograph|eager|framework|profiler|saved_model|util)/"
+    r"|ops/(gen_\w+|weak_tensor_ops|tensor_math_operator_overrides)\.py$)"
+    r"|/keras/src/(backend|utils)/|/tf_keras/src/utils/"
 )
 """Files whose functions only hand a call on, or make a single op."""
 
