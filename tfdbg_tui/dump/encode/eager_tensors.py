@@ -186,9 +186,12 @@ class EagerTensors:
     def _assigned(self, op_type: Any, inputs: Sequence[Any], location: bytes) -> EagerValues:
         """Return what to record of an op that sets a variable: what is bad of the value."""
         nothing, value = EagerValues(self._mode, b""), inputs[-1]
-        if executors.is_async() or datatype_enum(value) not in summaries.WATCHED:
+        number = datatype_enum(value)
+        if executors.is_async() or number not in summaries.WATCHED:
             return nothing
-        if self._accelerated and self._on_accelerator(value, datatype_enum(value)):
+        if self._filtered and not self._options.keeps(op_types.text(op_type), value.dtype):
+            return nothing
+        if self._accelerated and self._on_accelerator(value, number):
             return nothing
         is_told = self._is_bad(value) and self._novelty.is_new((location, op_type, None, ()))
         return nothing._replace(details=_details_of_inputs(inputs).encode()) if is_told else nothing
