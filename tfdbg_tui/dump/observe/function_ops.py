@@ -159,7 +159,9 @@ class FunctionOps:
             self._dump.skip(f"the elements of {names} in {graph.name}", "XLA compiles it", graph)
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
-        found = observed.observed_tensors(ops, graph_id, options, shapes_doubtful=doubtful)
+        found = observed.observed_tensors(
+            ops, graph_id, options, shapes_doubtful=doubtful, names=added.devices
+        )
         items = [item for item in found if added.has(item.tensor)]
         if items:
             counter = functions.loop_counter(graph)
@@ -298,7 +300,7 @@ class FunctionOps:
         rest = [recorded for recorded in ops if recorded not in whole]
         for some, options in ((rest, self._options), (whole, self._whole_options)):
             found = observed.observed_tensors(
-                some, graph_id, options, shapes_doubtful=doubtful, caller=added.usage.device
+                some, graph_id, options, shapes_doubtful=doubtful, names=added.devices
             )
             had = [item for item in found if added.has(item.tensor)]
             yield from (
@@ -320,7 +322,7 @@ class FunctionOps:
                 maker,
                 self._options,
                 shapes_doubtful=doubtful,
-                caller=added.usage.device,
+                names=added.devices,
             )
 
         return input_row

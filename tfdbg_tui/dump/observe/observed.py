@@ -56,7 +56,7 @@ def observed_tensors(
     options: Options,
     *,
     shapes_doubtful: bool,
-    caller: str = "",
+    names: devices.Names,
 ) -> Iterator[Observed]:
     """Yield the tensors among the outputs of some ops that the mode and filters let through.
 
@@ -65,7 +65,7 @@ def observed_tensors(
         graph_id: The graph.
         options: The user's.
         shapes_doubtful: Whether static shapes in the graph may be wrong.
-        caller: A device of another process that runs the function; "" for none.
+        names: Those of the devices.
     """
     for recorded in ops:
         op = recorded.op
@@ -82,7 +82,7 @@ def observed_tensors(
                     recorded,
                     options,
                     shapes_doubtful=shapes_doubtful,
-                    caller=caller,
+                    names=names,
                 )
                 yield Observed(tensor, row, op.type, inputs)
 
@@ -106,7 +106,7 @@ def row_of(
     options: Options,
     *,
     shapes_doubtful: bool,
-    caller: str = "",
+    names: devices.Names,
 ) -> Row:
     """Return what is known for sure of a symbolic tensor while tracing.
 
@@ -116,7 +116,7 @@ def row_of(
         recorded: The op that makes it.
         options: The user's.
         shapes_doubtful: Whether static shapes in the graph may be wrong.
-        caller: A device of another process that runs the function; "" for none.
+        names: Those of the devices.
     """
     op = tensor.op
     sure = not shapes_doubtful or op.type == "Const"
@@ -130,7 +130,7 @@ def row_of(
         dtype=tensor.dtype.base_dtype.as_datatype_enum,
         shape=tuple(known) if known is not None and None not in known else None,
         rank=shape.rank,
-        device=devices.full_name(tensor.device, caller),
+        device=names.full(tensor.device),
         watched=recorded.in_scope and options.keeps(op.type, tensor.dtype),
     )
 
@@ -200,7 +200,7 @@ def groups_of(
     sizes: dict[str, int] = {}
     waiting: dict[str, str] = {}  # by the name of a tensor in a group: its device
     for item in observed:
-        device = devices.full_name(item.tensor.device)
+        device = item.row.device
         before = (*item.inputs, *_assigned_before(item.tensor.op))
         for needed in {waiting.get(tensor.name, device) for tensor in before} - {device}:
             yield from _taken(by_device, needed)

@@ -153,6 +153,7 @@ class AddedGraph:
             the loop around, which is no tensor yet, is among them as None.
         numbered: Whether they use `number_of_call`.
         makers: The ops of the program's graph by their names.
+        devices: The names of devices.
         unreadable: The names of tensors that must not be looked at; see `references`.
         kept: What has to live as long as a function with these ops.
     """
@@ -162,6 +163,7 @@ class AddedGraph:
         self._inputs: dict[str, Any] = {}
         self._waits: list[tuple[str, list[str]]] = []
         self.usage = usage
+        self.devices = devices.Names(usage.device)
         # In a session what runs once costs less by Python; what datasets run ahead is of no run.
         self.drained = not usage.in_session or (usage.in_loop and not usage.stateless)
         self.in_session = usage.in_session

@@ -15,6 +15,7 @@ from tfdbg_tui.dump.observe.groups import Dump, Group
 from tfdbg_tui.dump.observe.places import RunFeeds, V1Graph
 from tfdbg_tui.dump.observe.references import When
 from tfdbg_tui.dump.observe.v1_loops import V1Loop
+from tfdbg_tui.dump.tensorflow import devices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -94,13 +95,17 @@ class SinkMaker:
             overwritten: Whether the run that follows overwrites the tensors.
         """
         graph_id = self._graphs.graph_id(self.graph)
-        options = self._options
+        options, devices_here = self._options, devices.Names()
 
         def input_row(tensor: Any) -> Row | None:
             maker = observed.maker_of(tensor, self._ops)
             if tensor.name not in names or maker is None or not observed.fits_numpy(tensor):
                 return None
-            return observed.row_of(tensor, graph_id, maker, options, shapes_doubtful=self.doubtful)
+            return observed.row_of(
+                *(tensor, graph_id, maker, options),
+                shapes_doubtful=self.doubtful,
+                names=devices_here,
+            )
 
         iteration = place.iteration
         plan = observed.plan_of(

@@ -32,6 +32,7 @@ from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.session_sinks import RunSinks, SharedSinks, SinkMaker
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import (
+    devices,
     graph_ops,
     graph_state,
     own,
@@ -395,7 +396,9 @@ class SessionPlans:
             known = state.observed.get(key)
             if known is None:
                 tensors = observed.observed_tensors(
-                    [recorded], graph_id, self._options, shapes_doubtful=doubtful
+                    *([recorded], graph_id, self._options),
+                    shapes_doubtful=doubtful,
+                    names=devices.Names(),
                 )
                 known = state.observed[key] = tuple(tensors)
             found += known

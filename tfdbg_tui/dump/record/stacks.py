@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import itertools
 import linecache
-import traceback
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.record.layers import LayerNumbers
@@ -27,7 +26,7 @@ from tfdbg_tui.dump.tensorflow.locations import Location
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import CodeType, FrameType
 
     from tfdbg_tui.dump.record.recorder import Recorder
@@ -38,6 +37,22 @@ _MAX_CACHED_STACKS = 50_000
 
 _Frame = tuple[str, int, str]
 """File, line and function."""
+
+
+class _Code(NamedTuple):
+    """What is asked about the code of running frames, found out once.
+
+    Attributes:
+        code: The code: as long as it is kept, no other gets its id.
+        is_text: Whether its names are UTF-8.
+        may_call_layer: See `layers.may_call`.
+        is_installed: Whether it is of the installation; of AutoGraph's, what it was made of.
+    """
+
+    code: CodeType
+    is_text: bool
+    may_call_layer: bool
+    is_installed: bool
 
 
 class CodeLocations:
@@ -62,31 +77,30 @@ class CodeLocations:
         self._numbers = itertools.count()
         self._files: dict[str, int] = {}
         self._frames: dict[_Frame, bytes] = {}
+        self._places: dict[bytes, _Frame] = {}
         self._stacks: dict[tuple[int, ...], Location] = {}
         self._built: dict[tuple[bytes, keras_nodes.Built], bytes] = {}
-        # Code objects whose ids are in a key of `_stacks`, so that no other gets their id.  By id:
-        # what is compiled again from the same text, in another file even, is equal.
-        self._kept_alive: dict[int, CodeType] = {}
+        # By ids: the hash of a code object takes longer than all the rest, and what is compiled
+        # again from the same text, in another file even, is equal.
+        self._codes: dict[int, _Code] = {}
+        self._references: dict[int, bytes] = {}  # by what `_key` has of a frame
         self._scope = scope
         self._layers = LayerNumbers(recorder, variables, scope)
 
     def here(self, frame: FrameType) -> Location:
-        """Return the location of a running frame and its callers."""
-        return self.known(frame) or self.add(frame, locations.extract_stack())
+        """Return the location of a running frame and its callers.
 
-    def known(self, frame: FrameType) -> Location | None:
-        """Return the location of a running frame and its callers, if `add` was called for it.
-
-        A line of the program that runs again costs no more than this.
+        Where a line of the program runs again, all that takes time is to find it by its key.
         """
-        location = self._stacks.get(_key(frame))
-        return self._in_layer(location, frame) if location else None
+        key = _key(frame)
+        return self._in_layer(self._stacks.get(key) or self._add(frame, key), frame)
 
     def give_back(self) -> None:
         """Let go of what makes it quick to find the location of a line that runs again."""
         self._stacks.clear()
         self._built.clear()
-        self._kept_alive.clear()
+        self._codes.clear()
+        self._references.clear()
 
     def _in_layer(self, location: Location, frame: FrameType) -> Location:
         """Return a location with the layer that is called there this time."""
@@ -139,36 +153,58 @@ class CodeLocations:
         """Return whether a gradient is computed whose layer decides if it is recorded."""
         return bool(self._scope.layers) and location.gradient_depth is not None
 
-    def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
-        """Intern the location of a running frame and its callers.
-
-        Args:
-            frame: The frame.
-            stack: TensorFlow's extraction of it, which knows what AutoGraph's code was made of.
-        """
-        readable = locations.is_text(frame)
-        frames = locations.frames_of(stack) if readable else _python_frames(frame)
-        program = [place for place in frames if not place[0].startswith(own_frames.OWN_DIRECTORY)]
-        references = tuple(map(self._reference, program))
-        calls = layers.call_depths(frame)
-        library_calls = _library_calls(frame, calls, program)
-        gradient = tape_hooks.depth_of_gradient(frame)
-        location = Location(
-            self._file_set,
-            b"".join((self._head, *references)),
-            readable,
-            calls,
-            gradient,
-            self._scope.has_stack(frames),
-            library_calls,
-            references if library_calls else (),
-        )
+    def _add(self, frame: FrameType, key: tuple[int, ...]) -> Location:
+        """Intern the location of a running frame and its callers, given its key."""
         if len(self._stacks) >= _MAX_CACHED_STACKS:
             self.give_back()
-        for caller, _ in traceback.walk_stack(frame):
-            self._kept_alive[id(caller.f_code)] = caller.f_code
-        self._stacks[_key(frame)] = location
-        return self._in_layer(location, frame)
+        callers = list(_callers(frame))
+        codes = [self._code(caller.f_code) for caller in callers]
+        left_out = autograph.files_left_out()
+        references = [
+            b"" if code.code.co_filename in left_out else self._reference_to(place, caller)
+            for place, caller, code in zip(key, callers, codes, strict=True)
+        ]
+        program = tuple(filter(None, reversed(references)))
+        may_call = (depth for depth, code in enumerate(codes) if code.may_call_layer)
+        calls = layers.call_depths(callers, may_call)
+        library_calls = _library_calls(calls, codes, references)
+        location = self._stacks[key] = Location(
+            self._file_set,
+            b"".join((self._head, *program)),
+            all(code.is_text for code in codes),
+            calls,
+            tape_hooks.depth_of_gradient(frame),
+            self._scope.has_stack(self._places[reference] for reference in program),
+            library_calls,
+            program if library_calls else (),
+        )
+        return location
+
+    def _code(self, code: CodeType) -> _Code:
+        known = self._codes.get(id(code))
+        if known is None:
+            known = self._codes[id(code)] = _Code(
+                code,
+                locations.has_text_names(code),
+                layers.may_call(code),
+                locations.is_installed(autograph.users_file(code.co_filename)),
+            )
+        return known
+
+    def _reference_to(self, place: int, frame: FrameType) -> bytes:
+        """Return what a CodeLocation names a running frame by; nothing if it is of the writer.
+
+        Args:
+            place: What `_key` has of the frame.
+            frame: The frame.
+        """
+        known = self._references.get(place)
+        if known is None:
+            path, name = frame.f_code.co_filename, locations.as_text(frame.f_code.co_name)
+            is_own = path.startswith(own_frames.OWN_DIRECTORY)
+            users = autograph.users_frame((path, frame.f_lineno, name))
+            known = self._references[place] = b"" if is_own else self._reference(users)
+        return known
 
     def of_op(self, op: Any) -> Location:
         """Return where a graph op was created."""
@@ -195,9 +231,8 @@ class CodeLocations:
 
     def user_line(self, location: bytes) -> str:
         """Return ``file:line in function`` of the innermost frame of the user's own, or ""."""
-        places = {reference: frame for frame, reference in self._frames.items()}
         for frame_id in reversed(events.CodeLocation.decode(location).stack_frame_ids):
-            path, line, function = places[_reference(frame_id)]
+            path, line, function = self._places[_reference(frame_id)]
             if not locations.is_installed(path):
                 return f"{path}:{line} in {function}"
         return ""
@@ -216,6 +251,7 @@ class CodeLocations:
         # Two threads may intern one frame twice: harmless, as ids never are shared.
         self._recorder.define(filesets.STACK_FRAMES, event)
         reference = self._frames[frame] = _reference(frame_id)
+        self._places[reference] = frame
         return reference
 
     def _file_index(self, path: str, name: str) -> int:
@@ -235,28 +271,21 @@ def _reference(frame_id: str) -> bytes:
 
 
 def _library_calls(
-    frame: FrameType | None, calls: Iterable[int], frames: Sequence[_Frame]
+    calls: Iterable[int], codes: Sequence[_Code], references: Sequence[bytes]
 ) -> tuple[int, ...]:
     """Return `Location.library_calls`.
 
     Args:
-        frame: The innermost frame.
-        calls: How many calls out from it the calls of layers are, innermost first.
-        frames: The frames that are recorded, outermost first: not all that Python has.
+        calls: How many calls out from the innermost frame the calls of layers are, innermost first.
+        codes: Those of all frames, innermost first.
+        references: What they are named by; nothing for one that is not recorded.
     """
-    callers = [(caller.f_code, line) for caller, line in traceback.walk_stack(frame)]
-    found, begin, end = [], 0, len(frames)
+    found, begin = [], 0
     for depth in calls:
-        files = (autograph.users_file(code.co_filename) for code, _ in callers[begin:depth])
-        if not all(map(locations.is_installed, files)):
+        if not references[depth] or not all(code.is_installed for code in codes[begin:depth]):
             break
-        code, line = callers[depth]
-        place = autograph.users_frame((code.co_filename, line, code.co_name))
-        at = next((at for at in range(end - 1, -1, -1) if frames[at] == place), None)
-        if at is None:
-            break
-        found.append(at)
-        begin, end = depth, at
+        found.append(sum(map(bool, references[depth + 1 :])))
+        begin = depth
     return tuple(found)
 
 
@@ -271,8 +300,7 @@ def _forward_layer(frame: FrameType, location: Location) -> int:
 def _key(frame: FrameType | None) -> tuple[int, ...]:
     """Return what tells apart the stacks of running frames: where their next instructions are.
 
-    A code object holds its instructions, so an offset added to its id is in no other object.  (The
-    hash of a code object takes longer than all the rest; see `_kept_alive`.)
+    A code object holds its instructions, so an offset added to its id is in no other object.
     """
     key: list[int] = []
     while frame is not None:
@@ -281,12 +309,11 @@ def _key(frame: FrameType | None) -> tuple[int, ...]:
     return tuple(key)
 
 
-def _python_frames(frame: FrameType | None) -> list[_Frame]:
-    """Return (file, line, function) of a frame and its callers, outermost first."""
-    return [
-        (caller.f_code.co_filename, line, locations.as_text(caller.f_code.co_name))
-        for caller, line in reversed(list(traceback.walk_stack(frame)))
-    ]
+def _callers(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield a frame and its callers, innermost first."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _source_lines(path: str, name: str) -> list[str]:

@@ -6,24 +6,39 @@ in threads of its own, and what they run there is a part of a function that anot
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tensorflow.python.autograph.impl.api import _TRANSPILER
 from tensorflow.python.autograph.pyct.cache import CodeObjectCache
+from tensorflow.python.util import tf_stack
 
 from tfdbg_tui.dump.tensorflow.private import attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
 _GENERATED = "__autograph_generated_file"
+LAMBDA = "<lambda>"
+"""Python's name for what AutoGraph has none for."""
 
 _converted = attribute(_TRANSPILER, "_cache")
 _by_code = attribute(CodeObjectCache, "_cache")
+_filters = attribute(tf_stack, "_source_filter_stacks")
 
 Frame = tuple[str, int, str]
 """File, line and function."""
+
+
+def files_left_out() -> Set[str]:
+    """Return the files whose frames TensorFlow leaves out of the stacks of this thread.
+
+    Those are AutoGraph's own, while it runs what it has converted.
+    """
+    filters = _filters(tf_stack).get(threading.get_ident())
+    files: Set[str] = filters[-1].get_filtered_filenames() if filters else frozenset()
+    return files
 
 
 def users_frame(frame: Frame) -> Frame:
@@ -50,5 +65,4 @@ def _origins(path: str) -> Mapping[int, Frame]:
 
 
 def _frame(origin: Any) -> Frame:
-    # AutoGraph has no name for a lambda.
-    return origin.loc.filename, origin.loc.lineno, origin.function_name or "<lambda>"
+    return origin.loc.filename, origin.loc.lineno, origin.function_name or LAMBDA

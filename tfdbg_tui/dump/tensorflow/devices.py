@@ -51,18 +51,30 @@ def runs_on_custom(inputs: Iterable[Any]) -> bool:
     return is_custom(chosen) or any(is_custom(tensor.device) for tensor in inputs)
 
 
-def full_name(device: str, caller: str = "") -> str:
-    """Return the name of a device with job, replica, task and index.
+class Names:
+    """The names of devices with job, replica, task and index, as they are while a graph is read.
 
-    An op without a device is placed by TensorFlow at run time, on the first accelerator where
-    there is one; the name given here is that default.
+    To ask TensorFlow where this process is takes twenty microseconds, so it is asked once for all
+    tensors of a graph.
 
     Args:
-        device: As much of the name as is known.
-        caller: A device of another process that runs the function; "" for none.
+        caller: A device of another process that runs the graph; "" for none.
     """
-    address = caller or _host_address_space(_started(context()))
-    return _full_name(device or "", address, has_accelerator() and not caller)
+
+    def __init__(self, caller: str = "") -> None:
+        self._address = caller or _host_address_space(_started(context()))
+        self._accelerated = not caller and has_accelerator()
+
+    def full(self, device: str) -> str:
+        """Return the whole name of a device.
+
+        An op without a device is placed by TensorFlow at run time, on the first accelerator where
+        there is one; the name given here is that default.
+
+        Args:
+            device: As much of the name as is known.
+        """
+        return _full_name(device or "", self._address, self._accelerated)
 
 
 def own_cpu() -> str:

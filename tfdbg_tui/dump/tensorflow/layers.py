@@ -15,7 +15,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.tensorflow import frame_locals, keras_nodes, objects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from types import CodeType, FrameType
 
 _KERAS = "keras.src.ops.operation"
@@ -49,24 +49,31 @@ class Description(NamedTuple):
     compute_dtype: str = ""
 
 
-def call_depths(frame: FrameType | None) -> tuple[int, ...]:
+def may_call(code: CodeType) -> bool:
+    """Return whether `call_depths` has to look at frames that run some code."""
+    return code.co_name in _BUILDS or _may_be_call(code)
+
+
+def call_depths(callers: Sequence[FrameType], depths: Iterable[int]) -> tuple[int, ...]:
     """Return how many calls out from a frame the calls of layers are, innermost first.
 
     Of several functions of one layer that call each other it is the one with the fewest variables,
     as all of these are read to find the layer.
+
+    Args:
+        callers: The frame and its callers, innermost first.
+        depths: Where among them the code may be such a call; see `may_call`.
     """
     found: list[tuple[int, int, Any]] = []  # depth, number of variables, layer
-    depth = 0
-    while frame is not None:
-        code = frame.f_code
+    for depth in depths:
+        code = callers[depth].f_code
         if code.co_name in _BUILDS:
             return ()
-        layer = _called_by(frame) if _may_be_call(code) else None
+        layer = _called_by(callers[depth])
         if layer is not None:
             before = found.pop() if found and found[-1][2] is layer else None
             call = depth, code.co_nlocals, layer
             found.append(call if before is None or before[1] > code.co_nlocals else before)
-        frame, depth = frame.f_back, depth + 1
     return tuple(depth for depth, _, _ in found)
 
 

@@ -9,14 +9,11 @@ import os
 import sysconfig
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from tensorflow.python.util.tf_stack import extract_stack as _extract_stack
-
-from tfdbg_tui.dump.tensorflow import own_frames
-from tfdbg_tui.dump.tensorflow.autograph import users_frame
+from tfdbg_tui.dump.tensorflow import autograph, own_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import FrameType
+    from types import CodeType, FrameType
 
 _LOCATION = "_tfdbg_tui_location"
 
@@ -63,21 +60,10 @@ class Location(NamedTuple):
 
 
 class Locations(Protocol):
-    """Knows the locations that were met before."""
+    """Knows where running frames are."""
 
     def here(self, frame: FrameType) -> Location:
         """Return the location of a running frame and its callers."""
-
-    def known(self, frame: FrameType) -> Location | None:
-        """Return the location of a running frame and its callers, if it was asked for before."""
-
-    def add(self, frame: FrameType, stack: Iterable[Any] | None) -> Location:
-        """Return the location of a running frame and its callers.
-
-        Args:
-            frame: The frame.
-            stack: TensorFlow's extraction of it, which knows what AutoGraph's code was made of.
-        """
 
 
 def note_location(op: Any, location: Location) -> None:
@@ -91,15 +77,12 @@ def noted_location(op: Any) -> Location | None:
     return location
 
 
-def extract_stack() -> Iterable[Any]:
-    """Return the frames of the current stack, AutoGraph's mapped to the user's, outermost first."""
-    frames: Iterable[Any] = _extract_stack()
-    return frames
-
-
 def frames_of(stack: Iterable[Any] | None) -> list[tuple[str, int, str]]:
     """Return (file, line, function) of the frames of a stack of TensorFlow's, the user's own."""
-    return [users_frame((frame.filename, frame.lineno, frame.name)) for frame in stack or ()]
+    return [
+        autograph.users_frame((frame.filename, frame.lineno, frame.name or autograph.LAMBDA))
+        for frame in stack or ()
+    ]
 
 
 def is_text(frame: FrameType | None) -> bool:
@@ -109,12 +92,16 @@ def is_text(frame: FrameType | None) -> bool:
     or raises.
     """
     while frame is not None:
-        code = frame.f_code
-        for name in (code.co_filename, code.co_name):
-            if not name.isascii() and name != as_text(name):
-                return False
+        if not has_text_names(frame.f_code):
+            return False
         frame = frame.f_back
     return True
+
+
+def has_text_names(code: CodeType) -> bool:
+    """Return whether the names of the file and the function of some code are UTF-8."""
+    names = code.co_filename, code.co_name
+    return all(name.isascii() or name == as_text(name) for name in names)
 
 
 def is_users(frame: Any) -> bool:

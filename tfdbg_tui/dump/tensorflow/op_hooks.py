@@ -75,11 +75,8 @@ class OpHooks:
             frame = sys._getframe(1)
             if frame.f_code.co_name != graph_ops.MAKES_OP:
                 return original(stacklevel + 1) if locations.is_text(frame) else None
-            location = self._listener.attempt(_LOCATIONS, self._locations.known, frame)
-            if location is None:
-                # A stack of its own: TensorFlow keeps what is read of a stack, which is 6 kB.
-                stack = original(stacklevel + 1)
-                location = self._listener.attempt(_LOCATIONS, self._locations.add, frame, stack)
+            frame = sys._getframe(stacklevel)
+            location = self._listener.attempt(_LOCATIONS, self._locations.here, frame)
             self._thread.location = location
             return original(stacklevel + 1) if location is None or location.readable else None
 
