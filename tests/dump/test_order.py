@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -221,7 +222,11 @@ def test_what_is_read_of_a_variable_comes_after_what_was_assigned_on_another_dev
 
     ops = add.get_concrete_function(tf.TensorSpec([2])).graph.get_operations()
     wanted = [op for op in ops if op.type in ("Exp", "Log") or op.name == "r"]
-    items = [Observed(op.outputs[0], None, op.type, tuple(op.inputs)) for op in wanted]
+    rows: list[Any] = [SimpleNamespace(device=op.device) for op in wanted]
+    items = [
+        Observed(op.outputs[0], row, op.type, tuple(op.inputs))
+        for op, row in zip(wanted, rows, strict=True)
+    ]
     groups = [[item.op_type for item in group] for group in groups_of(items)]
     assert groups == [["Log"], ["Exp", "ReadVariableOp"]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ tf = pytest.importorskip("tensorflow")
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe import observed  # noqa: E402
 from tfdbg_tui.dump.observe.observed import Observed, groups_of  # noqa: E402
+from tfdbg_tui.dump.tensorflow import devices  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
 
 def test_a_device_has_one_group_however_much_of_its_name_is_given() -> None:
     """Under a strategy an assignment names its device otherwise than what is read after it."""
-    row: Any = None
     items = []
     with tf.Graph().as_default():
         for device in ("", "/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"):
             with tf.device(device):
-                items.append(Observed(tf.zeros([2]), row, "Fill", ()))
+                zeros = tf.zeros([2])
+            row: Any = SimpleNamespace(device=devices.Names().full(zeros.device))
+            items.append(Observed(zeros, row, "Fill", ()))
         (group,) = groups_of(items)
     assert group == items
 
