@@ -5,10 +5,8 @@ from __future__ import annotations
 import bisect
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind, chain_to
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
 from tfdbg_tui.diagnosis.report.groups import AlertGroup
@@ -62,7 +60,7 @@ class Explanation:
             alerts: Its alerts.
         """
         sites = [site for of_finding in (*self._bad, *self._benign) for site in of_finding]
-        grown = recount(run, sites, partial(summary_of, run))
+        grown = recount(run, sites)
         if grown is None or run.num_graph_ops != self._run.num_graph_ops:
             return None
         bad, benign = (

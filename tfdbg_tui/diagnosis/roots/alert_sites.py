@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import Kind, TensorEvent
-from tfdbg_tui.diagnosis.values import bad_kinds
 from tfdbg_tui.logdir.index.executions import OutputPlace
+from tfdbg_tui.logdir.values.bad_kinds import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -58,7 +58,7 @@ def place_of(run: Run, event: TensorEvent) -> AlertPlace:
     return event.kind, executions.kinds[event.index], executions.stack_ids[event.index]
 
 
-def alert_sites(run: Run, summaries: Summaries) -> list[AlertSite]:
+def alert_sites(run: Run) -> list[AlertSite]:
     """Return all places with alerts.
 
     A place that makes -∞ at first, perhaps on purpose, and NaN later counts as two from then on.
@@ -66,19 +66,16 @@ def alert_sites(run: Run, summaries: Summaries) -> list[AlertSite]:
     return [
         part
         for place, slot, tally in (*_of_graphs(run), *_of_executions(run))
-        for part in _split(run, place, slot, tally, summaries)
+        for part in _split(run, place, slot, tally)
     ]
 
 
-def recount(
-    run: Run, sites: Sequence[AlertSite], summaries: Summaries
-) -> dict[AlertSite, AlertSite] | None:
+def recount(run: Run, sites: Sequence[AlertSite]) -> dict[AlertSite, AlertSite] | None:
     """Return each place as it is now that the run has grown.
 
     Args:
         run: The run, as it is now.
         sites: The places, as they were.
-        summaries: Returns what was recorded of a tensor.
 
     Returns:
         By the place as it was; None where there is more to say than how many alerts there are:
@@ -95,7 +92,8 @@ def recount(
         earlier, newest = parts.get((place, slot), ()), TensorEvent(place[0], tally.last, slot)
         if not earlier or earlier[0].first.index != tally.first:
             return None
-        if not bad_kinds(summaries(newest)) <= frozenset().union(*(part.kinds for part in earlier)):
+        known = frozenset().union(*(part.kinds for part in earlier))
+        if not frozenset().union(*map(names_of, tally.kinds)) <= known:
             return None
         *before, last = earlier
         grown.update({part: part for part in before})
@@ -115,32 +113,27 @@ def _of_executions(run: Run) -> Iterator[tuple[AlertPlace, int, AlertTally]]:
         yield ("execution", kind, stack), slot, tally
 
 
-def _split(
-    run: Run, place: AlertPlace, slot: int, tally: AlertTally, summaries: Summaries
-) -> Iterator[AlertSite]:
-    kind = place[0]
-
-    def event(row: int) -> TensorEvent:
-        return TensorEvent(kind, row, slot)
-
-    def kinds(row: int) -> frozenset[str]:
-        return bad_kinds(summaries(event(row)))
-
-    usual = kinds(tally.first)
-    if kinds(tally.last) <= usual:
-        yield AlertSite(place, slot, event(tally.first), event(tally.last), tally.alerts, usual)
-        return
-    rows = _rows_of(run, place, slot)
-    low, high = 0, len(rows) - 1  # nothing new at low, something at high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if kinds(int(rows[middle])) <= usual:
-            low = middle
-        else:
-            high = middle
-    first, before, new, last = (event(row) for row in rows[[0, low, high, -1]].tolist())
-    yield AlertSite(place, slot, first, before, high, usual)
-    yield AlertSite(place, slot, new, last, len(rows) - high, kinds(new.index) - usual)
+def _split(run: Run, place: AlertPlace, slot: int, tally: AlertTally) -> Iterator[AlertSite]:
+    """Yield a place, in parts where it is bad in a way in which it was not before."""
+    starts: dict[int, frozenset[str]] = {}
+    seen: frozenset[str] = frozenset()
+    for kinds, row in sorted(tally.kinds.items(), key=lambda found: found[1]):
+        new = names_of(kinds) - seen
+        if new or not starts:
+            starts[row] = new
+            seen |= new
+    if len(starts) == 1:
+        rows, edges = np.array([tally.first, tally.last]), [0, 2]
+        counts = [tally.alerts]
+    else:
+        rows = _rows_of(run, place, slot)
+        edges = [*np.searchsorted(rows, list(starts)).tolist(), len(rows)]
+        counts = np.diff(edges).tolist()
+    for kinds_of_part, begin, end, alerts in zip(
+        starts.values(), edges[:-1], edges[1:], counts, strict=True
+    ):
+        first, last = (TensorEvent(place[0], int(rows[at]), slot) for at in (begin, end - 1))
+        yield AlertSite(place, slot, first, last, alerts, kinds_of_part)
 
 
 def alerts_of(run: Run, kind: Kind, sites: Iterable[AlertSite]) -> Int64Array:

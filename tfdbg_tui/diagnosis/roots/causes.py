@@ -130,7 +130,7 @@ class Causes:
         return merging.merge(self._groups(nodes))
 
     def _sorted_nodes(self) -> list[Node]:
-        sites = alert_sites(self._run, self.summary)
+        sites = alert_sites(self._run)
         nodes = []
         for kind, events in (
             ("graph_execution", self._run.graph_executions),

@@ -23,22 +23,26 @@ from tfdbg_tui.diagnosis.op_traits import (
     ARGUMENTS,
     ASKS,
     BOUNDS,
+    COMBINES_ANSWERS,
     COUNTS_ANSWERS,
     DATASET_ELEMENTS,
+    SELECTS_ELEMENTS,
     SHOWS,
     SMALL_TYPES,
     is_list_op,
     only_makes_floats,
 )
+from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_of
 from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Set
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow.neighbours import Node
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, AlertSite, Summaries
     from tfdbg_tui.logdir import Run
 
 # Of these ops all outputs but the first are statistics, which are NaN for an empty batch; it is
@@ -95,7 +99,8 @@ class Containment:
             return True
         tolerance = tolerance_of(made)
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
-        asked = any(self._is_asked(site.first) for site in sites)
+        places = {site.place for site in sites}
+        asked = any(self._is_asked(site.first, places) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
         return all(
@@ -129,8 +134,38 @@ class Containment:
     def _infinity(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> Infinity:
         return Infinity(self._run, self._dataflow, self._summaries, root, sites, given)
 
-    def _is_asked(self, event: TensorEvent) -> bool:
-        return any(use.op_type in ASKS for use in self._dataflow.consumers(event))
+    def _is_asked(self, event: TensorEvent, places: Set[AlertPlace]) -> bool:
+        """Whether the program asks whether a tensor is finite, and may so leave it out.
+
+        Who asks for ∞ does not learn of NaN, and who has replaced single elements, and got bad ones
+        again, has not left out all.
+
+        Args:
+            event: The tensor.
+            places: The places that are bad because of the same root.
+        """
+        blind = {"IsInf"} if may_hold_nan(self._summaries(event)) else set()
+        neighbours = self._dataflow.neighbours
+        takers = neighbours.uses(neighbours.of_event(event))
+        for use in self._dataflow.consumers(event):
+            if use.op_type in ASKS - blind:
+                answers = [taker for taker in takers if taker.name == use.name]
+                if not any(self._replaces_some(answer, places) for answer in answers):
+                    return True
+        return False
+
+    def _replaces_some(self, answer: Node, places: Set[AlertPlace]) -> bool:
+        """Whether a select takes an answer for its condition, and what it makes is bad."""
+        waiting, seen = [answer], {answer}
+        while waiting and len(seen) < _TRIED:
+            for taker in self._dataflow.neighbours.uses(waiting.pop()):
+                if taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0:
+                    if taker.event is not None and place_of(self._run, taker.event) in places:
+                        return True
+                elif taker.op_type in COMBINES_ANSWERS and taker not in seen:
+                    seen.add(taker)
+                    waiting.append(taker)
+        return False
 
     def _uses(self, event: TensorEvent) -> tuple[Use, ...]:
         """Return the uses of a tensor.

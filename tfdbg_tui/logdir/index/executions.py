@@ -22,6 +22,7 @@ from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
 from tfdbg_tui.logdir.index.steps import find_steps
 from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
+from tfdbg_tui.logdir.values.bad_kinds import kinds_of
 from tfdbg_tui.logdir.values.output_slots import inputs_by_slot, outputs_by_slot
 from tfdbg_tui.logdir.values.summaries import largest_of_whole
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
@@ -76,7 +77,7 @@ class _Decoded:
     stack: int
     step: int
     serial: int
-    bad_slots: tuple[int, ...]
+    bad: tuple[tuple[int, int], ...]  # slot, and the kinds of its bad elements
     largest: tuple[tuple[int, float], ...]
 
 
@@ -129,7 +130,7 @@ class ExecutionLog(RecordLog):
         stacks = np.zeros(count, np.int64)
         steps = np.full(count, -1, np.int64)
         serials = np.zeros(count, np.int64)
-        alerts = np.zeros((2, 0), np.int64)
+        alerts = np.zeros((3, 0), np.int64)
         measured, largest = np.zeros((2, 0), np.int64), np.zeros(0)
         if self._scan is not None and is_worth_scanning(chunk):
             scanned = self._scan.scan(
@@ -147,8 +148,8 @@ class ExecutionLog(RecordLog):
             if decoded is not None:
                 kinds[row], stacks[row] = decoded.kind, decoded.stack
                 steps[row], serials[row] = decoded.step, decoded.serial
-                found = [[row] * len(decoded.bad_slots), decoded.bad_slots]
-                alerts = np.concatenate([alerts, np.array(found, np.int64)], axis=1)
+                found = np.array([(row, *bad) for bad in decoded.bad], np.int64).reshape(-1, 3)
+                alerts = np.concatenate([alerts, found.T], axis=1)
                 slots = np.array([[row, slot] for slot, _ in decoded.largest], np.int64)
                 measured = np.concatenate([measured, slots.reshape(-1, 2).T], axis=1)
                 largest = np.append(largest, [value for _, value in decoded.largest])
@@ -180,8 +181,9 @@ class ExecutionLog(RecordLog):
         if len(self.serials) or serials.any():
             self.serials.extend(np.zeros(before - len(self.serials), np.int64))
             self.serials.extend(serials[readable] & 0xFFFFFFFF)
-        bad, slots = alerts[:, np.lexsort((alerts[1], alerts[0]))]
-        self.alerts.extend(rows[bad], OutputPlace(kinds[bad], stacks[bad], slots).number, slots)
+        bad, slots, found = alerts[:, np.lexsort((alerts[1], alerts[0]))]
+        places = OutputPlace(kinds[bad], stacks[bad], slots).number
+        self.alerts.extend(rows[bad], places, found, slots)
 
     def _leave_shifted_slots(
         self, told: Int64Array, num_outputs: Int64Array, kinds: Int64Array
@@ -213,14 +215,14 @@ class ExecutionLog(RecordLog):
             if report:
                 self._skip(chunk, row, error)
             return None
-        bad = [slot for slot, summary in enumerate(summaries) if summary and summary.bad]
+        bad = [(slot, kinds_of(summary)) for slot, summary in enumerate(summaries)]
         serial = record.serial or 0
         return _Decoded(
             kind=self._kinds.number(self._kind(record)),
             stack=self._number_stack(record.code_location),
             step=-1 if event.step is None else event.step,
             serial=serial & 0xFFFFFFFF,
-            bad_slots=tuple(bad),
+            bad=tuple((slot, kinds) for slot, kinds in bad if kinds),
             largest=tuple(
                 (slot, value)
                 for slot, value in enumerate(_largest(record, summaries))

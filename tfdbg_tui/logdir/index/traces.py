@@ -20,6 +20,7 @@ from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
 from tfdbg_tui.logdir.scan.scanned_traces import ScannedTraces
 from tfdbg_tui.logdir.scan.trace_numbers import COUNTS, NUMBERS, Numbers, read_numbers
 from tfdbg_tui.logdir.scan.trace_scan import TraceScan
+from tfdbg_tui.logdir.values.bad_kinds import kinds_of
 from tfdbg_tui.logdir.values.summaries import largest_of_whole, tensor_summary
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
 from tfdbg_tui.wire import codec, events
@@ -43,7 +44,7 @@ class _Decoded:
     """What the index holds of one graph execution."""
 
     site: int
-    bad: bool
+    bad: int  # the kinds of its bad elements
     serial: int
     largest: float
 
@@ -97,7 +98,7 @@ class TraceLog(RecordLog):
         readable = found.sites >= 0
         before, sites, largest = len(self.offsets), found.sites[readable], found.largest[readable]
         alerts = np.flatnonzero(found.bad[readable])
-        self.alerts.extend(alerts + before, sites[alerts])
+        self.alerts.extend(alerts + before, sites[alerts], found.bad[readable][alerts])
         measured = np.flatnonzero(np.isfinite(largest))
         self.magnitudes.extend(
             measured + before, largest[measured], serials=found.serials[readable][measured]
@@ -132,7 +133,7 @@ class TraceLog(RecordLog):
         )
         return _Decoded(
             site=self._sites.number(site),
-            bad=summary is not None and summary.bad,
+            bad=kinds_of(summary),
             serial=record.execution_serial or 0,
             largest=_largest(record, summary),
         )

@@ -66,8 +66,8 @@ class ScannedExecutions:
         steps: Training step of each record; -1 where it has none.
         serials: Serial of each record; 0 where it has none.
         num_outputs: Number of value vectors, and placeholders for them, in each record.
-        alerts: Row of each bad output, and its place among the record's value vectors; shape
-            [2, alerts], in no order.
+        alerts: Row of each bad output, its place among the record's value vectors, and the kinds
+            of its bad elements (see `values.bad_kinds`); shape [3, alerts], in no order.
         measured: Row and slot of each output whose largest magnitude is on record; shape
             [2, outputs], in no order.
         largest: The largest magnitude of a finite element of each of them.
@@ -79,7 +79,7 @@ class ScannedExecutions:
         self.steps = np.full(count, -1, np.int64)
         self.serials = np.zeros(count, np.int64)
         self.num_outputs = np.zeros(count, np.int64)
-        self.alerts = np.zeros((2, 0), np.int64)
+        self.alerts = np.zeros((3, 0), np.int64)
         self.measured = np.zeros((2, 0), np.int64)
         self.largest = np.zeros(0)
 
@@ -172,8 +172,8 @@ class ExecutionScan:
         outputs = fields.outputs
         found.num_outputs[mine] = outputs.counts[some]
         alerting = fields.ok[outputs.alerts[0]]
-        row, slot = outputs.alerts[:, alerting]
-        found.alerts = np.concatenate([found.alerts, np.array([rows[row], slot])], axis=1)
+        row, slot, kinds = outputs.alerts[:, alerting]
+        found.alerts = np.concatenate([found.alerts, np.array([rows[row], slot, kinds])], axis=1)
         is_whole = fields.ok[outputs.measured[0]]
         row, slot = outputs.measured[:, is_whole]
         _note_measured(np.array([rows[row], slot]), outputs.largest[is_whole], found)
@@ -234,7 +234,7 @@ class ExecutionScan:
         rows = np.arange(len(cursor.position))
         counts = np.zeros(len(rows), np.int64)
         part = cursor
-        alerts, measured = [np.zeros((2, 0), np.int64)], [np.zeros((2, 0), np.int64)]
+        alerts, measured = [np.zeros((3, 0), np.int64)], [np.zeros((2, 0), np.int64)]
         sizes = [np.zeros(0)]
         for slot in range(_MAX_OUTPUTS):
             has, start, size = part.optional_bytes(_PROTO)
@@ -247,7 +247,8 @@ class ExecutionScan:
             counts[rows] += 1
             bad, largest, known = self._health.look(chunk.data, mode[rows], start, size)
             cursor.ok[rows] &= known
-            alerts.append(_at_slot(rows[bad & known], slot))
+            told = np.flatnonzero(known & (bad > 0))
+            alerts.append(np.concatenate([_at_slot(rows[told], slot), bad[None, told]]))
             is_measured = np.isfinite(largest)
             measured.append(_at_slot(rows[is_measured], slot))
             sizes.append(largest[is_measured])

@@ -16,9 +16,13 @@ import numpy.typing as npt
 from tfdbg_tui.logdir.files.gather import Bytes, Flags, Floats, Ints, blocks, words
 from tfdbg_tui.logdir.scan.cursor import varints
 from tfdbg_tui.logdir.scan.interning import Interner
+from tfdbg_tui.logdir.values.bad_kinds import NAN, NEG_INF, POS_INF, UNTOLD
 from tfdbg_tui.logdir.values.tensors import tensor_content_size
 from tfdbg_tui.wire import codec, dtypes
 from tfdbg_tui.wire.events import TensorProto
+
+Kinds = npt.NDArray[np.uint8]
+"""Of each tensor, which kinds of bad elements it holds; see `values.bad_kinds`."""
 
 _GATHERED = 4096  # tensors up to this many bytes are looked at together
 _GATHERED_TOTAL = 1 << 22
@@ -76,13 +80,13 @@ class Health(NamedTuple):
     """What the values of some tensors tell; arrays of shape [tensors].
 
     Attributes:
-        bad: Whether one is NaN or infinite.
+        bad: Which kinds of bad elements there are.
         largest: The largest magnitude of those that are finite; NaN where there is none, where it
             is not on record, and for complex numbers.
         known: Whether that could be told.
     """
 
-    bad: Flags
+    bad: Kinds
     largest: Floats
     known: Flags
 
@@ -102,7 +106,7 @@ class FullTensorScan:
             starts: Where each serialized TensorProto starts.
             lengths: How long each is; none is empty.
         """
-        bad, largest = np.zeros(len(starts), bool), np.full(len(starts), np.nan)
+        bad, largest = np.zeros(len(starts), np.uint8), np.full(len(starts), np.nan)
         head_sizes, values, known = _values(data, starts, lengths)
         rows = np.flatnonzero(known)
         head_ids = self._interner.numbers(data, starts[rows], head_sizes[rows])
@@ -175,9 +179,9 @@ def _are_single_varints(data: Bytes, starts: Ints, sizes: Ints) -> Flags:
     return single
 
 
-def _look(data: Bytes, starts: Ints, sizes: Ints, head: _Head) -> tuple[Flags, Floats]:
-    """Return which of some tensors with equal heads are bad, and their largest magnitudes."""
-    bad, largest = np.empty(len(starts), bool), np.empty(len(starts))
+def _look(data: Bytes, starts: Ints, sizes: Ints, head: _Head) -> tuple[Kinds, Floats]:
+    """Return how tensors with equal heads are bad, and their largest magnitudes."""
+    bad, largest = np.empty(len(starts), np.uint8), np.empty(len(starts))
     if head.varint:
         bits, _ = varints(words(data)[starts])
         return _look_at(bits.astype(head.unsigned)[:, None], head)
@@ -197,7 +201,7 @@ def _look(data: Bytes, starts: Ints, sizes: Ints, head: _Head) -> tuple[Flags, F
     return bad, largest
 
 
-def _look_at(bits: npt.NDArray[Any], head: _Head) -> tuple[Flags, Floats]:
+def _look_at(bits: npt.NDArray[Any], head: _Head) -> tuple[Kinds, Floats]:
     """Do so for elements, ``[tensors, elements]``, given as unsigned integers.
 
     Without their signs these are in the order of the magnitudes; above all of them NaN and ∞ are.
@@ -205,12 +209,29 @@ def _look_at(bits: npt.NDArray[Any], head: _Head) -> tuple[Flags, Floats]:
     exponent = bits.dtype.type(head.exponent)
     magnitudes = bits & bits.dtype.type(np.iinfo(bits.dtype).max >> 1)
     is_bad = magnitudes >= exponent
-    bad: Flags = is_bad.any(axis=1)
+    bad = is_bad.any(axis=1).astype(np.uint8) * np.uint8(UNTOLD)
     if head.dtype.startswith("complex"):
         return bad, np.full(len(bits), np.nan)
+    rows = np.flatnonzero(bad)
+    if rows.size:
+        bad[rows] = _kinds(bits[rows], magnitudes[rows], exponent)
     magnitudes[is_bad] = 0
     largest = magnitudes.max(axis=1)
     if head.dtype == "bfloat16":
         largest = largest.astype("<u4") << 16
     found = largest.view(_REAL[largest.dtype.str]).astype(np.float64)
     return bad, np.where(is_bad.all(axis=1), np.nan, found)
+
+
+def _kinds(bits: npt.NDArray[Any], magnitudes: npt.NDArray[Any], exponent: Any) -> Kinds:
+    """Return which kinds of bad elements real tensors hold; see `_look_at`."""
+    is_infinite, is_negative = magnitudes == exponent, bits != magnitudes
+    found = (
+        (NAN, magnitudes > exponent),
+        (NEG_INF, is_infinite & is_negative),
+        (POS_INF, is_infinite & ~is_negative),
+    )
+    kinds = np.zeros(len(bits), np.uint8)
+    for bit, where in found:
+        kinds |= where.any(axis=1).astype(np.uint8) * np.uint8(bit)
+    return kinds

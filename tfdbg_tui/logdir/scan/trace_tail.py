@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.logdir.files.gather import Flags, Ints, Words, blocks, column, columns
-from tfdbg_tui.logdir.scan.health_scan import bad_vectors, largest_magnitudes
+from tfdbg_tui.logdir.scan.health_scan import bad_kinds, largest_magnitudes
 from tfdbg_tui.logdir.scan.recognition import UNKNOWN
 from tfdbg_tui.logdir.values.summaries import VECTOR_HEADS
 from tfdbg_tui.wire import codec
@@ -157,7 +157,7 @@ class TailLayout:
             self._learn(ids[new], checks[new], lengths[new], decoded)
             known = self._lookup(ids, checks, lengths)
         found.sites[rows] = known
-        found.bad[rows] = bad_vectors(self._mode, vectors)
+        found.bad[rows] = bad_kinds(self._mode, vectors)
         at = self._numbers
         if _MINIMUM in at and _MAXIMUM in at:
             low, high = (column(tails, "<f8", at[tag]) for tag in (_MINIMUM, _MAXIMUM))
