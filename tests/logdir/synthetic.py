@@ -101,6 +101,13 @@ def content(run: Run) -> dict[str, Any]:
         "traces": [traces.site(i) for i in range(len(traces))],
         "trace times": traces.wall_times(np.arange(len(traces))).tolist(),
         "trace alerts": traces.alert_rows[:].tolist(),
+        "alerts by place": [
+            {
+                (executions.kind_by_id(at.kind), run._stacks.values[at.stack], at.slot): tally
+                for at, tally in executions.bad_places()
+            },
+            {traces.site_by_id(site): tally for site, tally in traces.alert_sites()},
+        ],
         "magnitudes": [
             (found.rows.tolist(), found.executions.tolist(), found.largest.tolist())
             for found in (executions.magnitudes(), traces.magnitudes())

@@ -34,7 +34,8 @@ class Log:
 
     def grow(self, times: np.ndarray) -> None:
         bad = np.flatnonzero(times % 100 == 0) + len(self.times)
-        self.alerts.extend(bad, times[times % 100 == 0].astype(int), bad % 7)
+        kinds = np.ones(len(bad), np.int64)
+        self.alerts.extend(bad, times[times % 100 == 0].astype(int), kinds, bad % 7)
         self.times = np.concatenate([self.times, times])
         self.numbers.extend(times)
 

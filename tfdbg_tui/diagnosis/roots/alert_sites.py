@@ -136,6 +136,18 @@ def _split(run: Run, place: AlertPlace, slot: int, tally: AlertTally) -> Iterato
         yield AlertSite(place, slot, first, last, alerts, kinds_of_part)
 
 
+def parted(run: Run, site: AlertSite, row: int) -> tuple[AlertSite, AlertSite]:
+    """Return a place before an alert of it, given by its row, and from that one on."""
+    rows = _rows_of(run, site.place, site.slot)
+    rows = rows[(rows >= site.first.index) & (rows <= site.last.index)]
+    at = int(np.searchsorted(rows, row))
+    before, first = (TensorEvent(site.place[0], int(rows[i]), site.slot) for i in (at - 1, at))
+    return (
+        replace(site, last=before, alerts=at),
+        replace(site, first=first, alerts=len(rows) - at),
+    )
+
+
 def alerts_of(run: Run, kind: Kind, sites: Iterable[AlertSite]) -> Int64Array:
     """Return which alerts of a kind of event are of some places, by `alert_rows`; looks at all.
 

@@ -30,7 +30,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     unrecorded,
     value_inputs,
 )
-from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, place_of
+from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, parted, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging
 from tfdbg_tui.diagnosis.roots.nodes import Node, Root, top_of, tops_of
 from tfdbg_tui.diagnosis.values import explains, same_counts
@@ -63,6 +63,7 @@ class Causes:
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
         self._nodes: dict[tuple[AlertPlace, int], list[Node]] = {}
         self._eager: list[Node] = []
+        self._first_uses: dict[Node, int] = {}
         self.roots: list[Root] = self._find()
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
@@ -122,8 +123,11 @@ class Causes:
     def _find(self) -> list[Root]:
         nodes = self._sorted_nodes()
         self._eager = [node for node in nodes if node.site.first.kind == "execution"]
+        links = {node: self._link(node) for node in nodes}
+        for node in self._without_beginnings(nodes):
+            links[node] = self._link(node)
         # What is written down shows only when everything has been linked to where it comes from.
-        for node, parents in [(node, self._link(node)) for node in nodes]:
+        for node, parents in links.items():
             if self._nan_of_written_infinity(node.site.first, parents):
                 node.parent = None
         merging = Merging(self._run, self._dataflow, self.summary, self._finite, self.node_of)
@@ -144,9 +148,33 @@ class Causes:
             ]
         for node in nodes:
             self._nodes.setdefault((node.site.place, node.site.slot), []).append(node)
-        # An execution is recorded after what happened inside it.
-        nodes.sort(key=lambda n: (n.time, n.site.first.kind == "execution", n.site.first.index))
+        nodes.sort(key=_in_time)
         return nodes
+
+    def _without_beginnings(self, nodes: list[Node]) -> list[Node]:
+        """Part roots from their first alerts, of which nothing else has become bad; return them.
+
+        A mask that leaves out ∞ in some steps and not in a later one does harm from then on.
+
+        Args:
+            nodes: All places; takes those of the first alerts, and is sorted again.
+        """
+        later = [
+            node
+            for node, first in self._first_uses.items()
+            if node.parent is None and first > node.site.first.index
+        ]
+        for node in later:
+            beginning, node.site = parted(self._run, node.site, self._first_uses[node])
+            mine = self._nodes[node.site.place, node.site.slot]
+            nodes.append(Node(beginning, node.time, open=node.open))
+            mine.insert(mine.index(node), nodes[-1])
+            first, run = node.site.first, self._run
+            events = run.executions if first.kind == "execution" else run.graph_executions
+            node.time = self._when(first, float(events.wall_times([first.index])[0]))
+            node.open = False
+        nodes.sort(key=_in_time)
+        return later
 
     def _when(self, event: TensorEvent, recorded: float) -> tuple[float, float]:
         """Return a key by which events sort in the order in which they happened."""
@@ -177,6 +205,8 @@ class Causes:
                         node.open = True
                     else:
                         bad.append((parent, producer))
+                        row = producer.event.index
+                        self._first_uses[parent] = min(row, self._first_uses.get(parent, row))
             elif health in (Health.UNKNOWN, Health.BAD):
                 node.open = True
         op_type = op_type_of(self._run, event)
@@ -298,6 +328,11 @@ class Causes:
         if self._dataflow.timeline.grouped:
             return int(op_type not in DATASET_ELEMENTS)
         return int(is_list_op(op_type))
+
+
+def _in_time(node: Node) -> tuple[tuple[float, float], bool, int]:
+    """Return a key by which places sort; an execution is recorded after what happened inside it."""
+    return node.time, node.site.first.kind == "execution", node.site.first.index
 
 
 def _leads_to(parent: Node, node: Node) -> bool:

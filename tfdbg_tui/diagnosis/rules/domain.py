@@ -146,6 +146,19 @@ RULES = (
         edits=(FLOOR_LOG,),
     ),
     Rule(
+        id="log-of-negative",
+        title="Logarithm of a negative number",
+        op_types=ops("Log"),
+        test=identity("neg", "nan"),
+        why="log is not defined below 0.",
+        fix="Find out why the argument is negative; keep it positive by its construction "
+        "(softplus, "
+        "exp, square) or clip it to a small positive number.",
+        fix_in_library=LEAVE_OUT,
+        example=example("Log", given(-1, 2), out=[NAN, 0.69]),
+        edits=(FLOOR_LOG,),
+    ),
+    Rule(
         id="log-of-zero",
         title="Logarithm of zero",
         op_types=ops("Log"),
@@ -157,19 +170,6 @@ RULES = (
         "a product of many probabilities, add up their logarithms instead.",
         fix_in_library=LEAVE_OUT,
         example=example("Log", given(0, 0.5), out=[-INF, -0.69]),
-        edits=(FLOOR_LOG,),
-    ),
-    Rule(
-        id="log-of-negative",
-        title="Logarithm of a negative number",
-        op_types=ops("Log"),
-        test=identity("neg", "nan"),
-        why="log is not defined below 0.",
-        fix="Find out why the argument is negative; keep it positive by its construction "
-        "(softplus, "
-        "exp, square) or clip it to a small positive number.",
-        fix_in_library=LEAVE_OUT,
-        example=example("Log", given(-1, 2), out=[NAN, 0.69]),
         edits=(FLOOR_LOG,),
     ),
     Rule(
@@ -219,6 +219,16 @@ RULES = (
         edits=(_FLOOR_SQRT,),
     ),
     Rule(
+        id="rsqrt-of-negative",
+        title="1 / sqrt of a negative number",
+        op_types=ops("Rsqrt"),
+        test=identity("neg", "nan"),
+        why="The reciprocal square root is not defined below 0.",
+        fix="Clip the argument to a small positive number.",
+        example=example("Rsqrt", given(-1, 4), out=[NAN, 0.5]),
+        edits=(Edit("rsqrt(X)", "{F}(tf.maximum({X}, {eps}))"),),
+    ),
+    Rule(
         id="rsqrt-of-step-zero",
         title="1 / sqrt of a count that begins with 0",
         op_types=ops("Rsqrt"),
@@ -237,16 +247,6 @@ RULES = (
         fix="Add a small epsilon inside the root.",
         example=example("Rsqrt", given(0, 4), out=[INF, 0.5]),
         edits=(Edit("rsqrt(X)", "{F}({X} + {eps})"),),
-    ),
-    Rule(
-        id="rsqrt-of-negative",
-        title="1 / sqrt of a negative number",
-        op_types=ops("Rsqrt"),
-        test=identity("neg", "nan"),
-        why="The reciprocal square root is not defined below 0.",
-        fix="Clip the argument to a small positive number.",
-        example=example("Rsqrt", given(-1, 4), out=[NAN, 0.5]),
-        edits=(Edit("rsqrt(X)", "{F}(tf.maximum({X}, {eps}))"),),
     ),
     Rule(
         id="schedule-beyond-its-end",

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tfdbg_tui.logdir.files.gather import Bytes, Flags, Floats, Ints, blocks, words
 from tfdbg_tui.logdir.scan.cursor import varints
 from tfdbg_tui.logdir.scan.interning import Interner
-from tfdbg_tui.logdir.values.bad_kinds import NAN, NEG_INF, POS_INF, UNTOLD
+from tfdbg_tui.logdir.values.bad_kinds import NAN, NEG_INF, POS_INF
 from tfdbg_tui.logdir.values.tensors import tensor_content_size
 from tfdbg_tui.wire import codec, dtypes
 from tfdbg_tui.wire.events import TensorProto
@@ -209,12 +209,13 @@ def _look_at(bits: npt.NDArray[Any], head: _Head) -> tuple[Kinds, Floats]:
     exponent = bits.dtype.type(head.exponent)
     magnitudes = bits & bits.dtype.type(np.iinfo(bits.dtype).max >> 1)
     is_bad = magnitudes >= exponent
-    bad = is_bad.any(axis=1).astype(np.uint8) * np.uint8(UNTOLD)
-    if head.dtype.startswith("complex"):
-        return bad, np.full(len(bits), np.nan)
-    rows = np.flatnonzero(bad)
+    is_complex = head.dtype.startswith("complex")
+    bad, rows = np.zeros(len(bits), np.uint8), np.flatnonzero(is_bad.any(axis=1))
     if rows.size:
-        bad[rows] = _kinds(bits[rows], magnitudes[rows], exponent)
+        kinds = _kinds_of_complex if is_complex else _kinds
+        bad[rows] = kinds(bits[rows], magnitudes[rows], exponent)
+    if is_complex:
+        return bad, np.full(len(bits), np.nan)
     magnitudes[is_bad] = 0
     largest = magnitudes.max(axis=1)
     if head.dtype == "bfloat16":
@@ -226,12 +227,21 @@ def _look_at(bits: npt.NDArray[Any], head: _Head) -> tuple[Kinds, Floats]:
 def _kinds(bits: npt.NDArray[Any], magnitudes: npt.NDArray[Any], exponent: Any) -> Kinds:
     """Return which kinds of bad elements real tensors hold; see `_look_at`."""
     is_infinite, is_negative = magnitudes == exponent, bits != magnitudes
-    found = (
-        (NAN, magnitudes > exponent),
-        (NEG_INF, is_infinite & is_negative),
-        (POS_INF, is_infinite & ~is_negative),
+    return (
+        _where_any(magnitudes > exponent, NAN)
+        | _where_any(is_infinite & is_negative, NEG_INF)
+        | _where_any(is_infinite & ~is_negative, POS_INF)
     )
-    kinds = np.zeros(len(bits), np.uint8)
-    for bit, where in found:
-        kinds |= where.any(axis=1).astype(np.uint8) * np.uint8(bit)
-    return kinds
+
+
+def _kinds_of_complex(_: npt.NDArray[Any], magnitudes: npt.NDArray[Any], exponent: Any) -> Kinds:
+    """Do so for complex ones: NaN where a part is, or else +∞ where one is infinite."""
+    parts = magnitudes.reshape(len(magnitudes), -1, 2)
+    is_nan, is_infinite = (parts > exponent).any(axis=2), (parts == exponent).any(axis=2)
+    return _where_any(is_nan, NAN) | _where_any(is_infinite & ~is_nan, POS_INF)
+
+
+def _where_any(flags: Flags, bit: int) -> Kinds:
+    """Return a bit for each tensor, ``[tensors, elements]``, that has a flag."""
+    found: Kinds = np.where(flags.any(axis=1), np.uint8(bit), np.uint8(0))
+    return found

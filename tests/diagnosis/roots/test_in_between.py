@@ -1,0 +1,74 @@
+"""What does no harm at first and at last, and does in between, is found, in its own step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Step = tuple[list[float], list[bool]]
+
+_KEPT, _LEFT_OUT = [False, False], [True, False]
+
+
+def without_infinities(x: Any, _: Any) -> Any:
+    log = tf.math.log(x)
+    return tf.reduce_sum(tf.where(tf.math.is_inf(log), 0.0, log))
+
+
+def without_masked(x: Any, mask: Any) -> Any:
+    log = tf.math.log(x)
+    return tf.reduce_sum(tf.where(mask, 0.0, log))
+
+
+@pytest.mark.parametrize("wrapped", [tf.function, lambda program: program], ids=["graph", "eager"])
+@pytest.mark.parametrize(
+    ("program", "steps", "roots"),
+    [
+        (without_infinities, [([0.0, 0.5], _KEPT)] * 3, []),
+        (
+            without_infinities,
+            [([0.0, 0.5], _KEPT), ([0.0, -0.5], _KEPT), ([0.0, 2.0], _KEPT)],
+            [("log-of-negative", 1)],
+        ),
+        (without_masked, [([0.0, 0.5], _LEFT_OUT)] * 3, []),
+        (
+            without_masked,
+            [
+                ([0.0, 0.5], _LEFT_OUT),
+                ([0.0, 0.5], _LEFT_OUT),
+                ([0.0, 0.5], _KEPT),
+                ([0.0, 0.5], _LEFT_OUT),
+            ],
+            [("log-of-zero", 2)],
+        ),
+    ],
+)
+def test_roots(
+    tmp_path: Path,
+    wrapped: Callable[[Any], Any],
+    program: Callable[[Any, Any], Any],
+    steps: list[Step],
+    roots: list[tuple[str, int]],
+) -> None:
+    watched = wrapped(program)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        for number, (x, mask) in enumerate(steps):
+            with tfdbg_tui.step(number):
+                watched(tf.constant(x), tf.constant(mask))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
+    assert [(root.rule, root.step) for root in report.roots] == roots
+    assert report.verdict == ("bad" if roots else "clean")
+    assert report.benign
