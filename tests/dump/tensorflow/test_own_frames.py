@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import traceback
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,7 @@ from tfdbg_tui.dump.tensorflow import own  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 v1 = tf.compat.v1
@@ -82,3 +85,80 @@ def test_errors_name_python_functions_as_without_a_dump() -> None:
     before = number()
     own.py_func_token(number)
     assert number() == before + 1
+
+
+def session_runs() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        session.run(tf.debugging.check_numerics(tf.math.log([0.0]), ""))
+
+
+def session_callable_runs() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        session.make_callable(tf.debugging.check_numerics(tf.math.log([0.0]), ""))()
+
+
+def tape_asks_for_gradients() -> None:
+    def raises(_: Any) -> Any:
+        raise ValueError
+
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = tf.custom_gradient(lambda x: (x * 2.0, raises))(x)
+    tape.gradient(y, x)
+
+
+def concrete_function_is_called() -> None:
+    function = tf.function(lambda: tf.debugging.check_numerics(tf.math.log([0.0]), ""))
+    function.get_concrete_function()()
+
+
+@tf.autograph.experimental.do_not_convert
+def raises_when_traced(x: Any) -> Any:
+    raise ValueError
+
+
+def dataset_is_made() -> None:
+    tf.data.Dataset.range(3).map(raises_when_traced)
+
+
+def shape_is_set() -> None:
+    tf.function(lambda x: x.set_shape([3])).get_concrete_function(tf.TensorSpec([2]))
+
+
+def frames_of(program: Callable[[], None]) -> list[tuple[str, str]]:
+    """Return file and function of each frame in the tracebacks of what a program raises."""
+    with pytest.raises(Exception) as raised:  # noqa: PT011
+        program()
+    errors: list[BaseException] = [raised.value]
+    while errors[-1].__context__ is not None:
+        errors.append(errors[-1].__context__)
+    entries = [entry for error in errors for entry in traceback.extract_tb(error.__traceback__)]
+    return [(entry.filename, entry.name) for entry in entries]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        session_runs,
+        session_callable_runs,
+        tape_asks_for_gradients,
+        concrete_function_is_called,
+        dataset_is_made,
+        shape_is_set,
+    ],
+)
+def test_tracebacks_have_no_frame_of_ours(tmp_path: Path, program: Callable[[], None]) -> None:
+    plain = frames_of(program)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    dumped = frames_of(program)
+    tfdbg_tui.disable_dump_debug_info()
+    ours = os.path.dirname(tfdbg_tui.__file__)
+    assert len(dumped) >= len(plain) > 1
+    assert not [file for file, _ in dumped if file.startswith(ours)]
+
+
+def test_what_the_dump_raises_keeps_the_frame_that_raised(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, on_bad="raise")
+    frames = frames_of(lambda: tf.math.log([0.0]))
+    tfdbg_tui.disable_dump_debug_info()
+    assert frames[-1][0].startswith(os.path.dirname(tfdbg_tui.__file__))

@@ -15,6 +15,7 @@ from tensorflow.python.ops import gen_dataset_ops
 
 from tfdbg_tui.dump.tensorflow import datasets, devices, functions, graph_state, own
 from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS, SINGLE_THREADED
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 from tfdbg_tui.wire import omissions
 
@@ -90,7 +91,8 @@ class CallHooks:
         ) -> Any:
             if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
                 return original(op_name, num_outputs, inputs, attrs, ctx, name)
-            return self._recorded_call(original, op_name, num_outputs, inputs, attrs, ctx, name)
+            with LeftOutOfTracebacks():
+                return self._recorded_call(original, op_name, num_outputs, inputs, attrs, ctx, name)
 
         return quick_execute
 
@@ -107,7 +109,8 @@ class CallHooks:
             rest = (num_outputs, inputs, attrs, ctx, cancellation_manager, name)
             if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
                 return original(op_name, *rest)
-            return self._recorded_call(original, op_name, *rest)
+            with LeftOutOfTracebacks():
+                return self._recorded_call(original, op_name, *rest)
 
         return execute_with_cancellation
 
@@ -151,7 +154,7 @@ class CallHooks:
         ) -> None:
             certain = listener.attempt(_CALLS, datasets.are_elements_certain, dataset)
             tracing = graph_state.tracing_for_certain_elements if certain else nullcontext
-            with tracing():
+            with LeftOutOfTracebacks(), tracing():
                 original(self, func, transformation_name, dataset, *args, **kwargs)
 
         return init

@@ -20,6 +20,7 @@ from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.tensorflow import functions, own
 from tfdbg_tui.dump.tensorflow.function_defs import called_functions
 from tfdbg_tui.dump.tensorflow.graph_state import state_of
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 from tfdbg_tui.dump.tensorflow.private import Wrappers, declare
 from tfdbg_tui.dump.tensorflow.session_callables import CALL
 
@@ -115,7 +116,8 @@ def _session_plain(original: Any) -> Any:
         options: Any = None,
         run_metadata: Any = None,
     ) -> Any:
-        values = original(this, fetches, feed_dict, options, run_metadata)
+        with LeftOutOfTracebacks():
+            values = original(this, fetches, feed_dict, options, run_metadata)
         if run_metadata is not None:
             guarded(_make_run_plain, run_metadata)
         return values
@@ -126,7 +128,8 @@ def _session_plain(original: Any) -> Any:
 def _callable_plain(original: Any) -> Any:
     @functools.wraps(original)
     def call(this: Any, *args: Any, **kwargs: Any) -> Any:
-        values = original(this, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            values = original(this, *args, **kwargs)
         if kwargs.get("run_metadata") is not None:
             guarded(_make_run_plain, kwargs["run_metadata"])
         return values

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.python.util import tf_stack
 
 from tfdbg_tui.dump.tensorflow import graph_ops, graph_state, locations, own
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 from tfdbg_tui.dump.tensorflow.private import declare
 
 if TYPE_CHECKING:
@@ -54,12 +55,12 @@ class OpHooks:
         what = "the true shapes of a graph"
 
         def set_shape(this: Any, shape: Any) -> None:
-            if not self._listener.attempt(what, locations.is_users, sys._getframe(1)):
+            is_users = self._listener.attempt(what, locations.is_users, sys._getframe(1))
+            before = this.shape if is_users else None
+            with LeftOutOfTracebacks():
                 original(this, shape)
-                return
-            before = this.shape
-            original(this, shape)
-            self._listener.attempt(what, _doubt_changed_shape, this, before)
+            if is_users:
+                self._listener.attempt(what, _doubt_changed_shape, this, before)
 
         return set_shape
 

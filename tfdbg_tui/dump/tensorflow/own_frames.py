@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import itertools
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
 
 OWN_DIRECTORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """That of the package `dump`."""
@@ -29,6 +35,36 @@ def leave_out_of_warnings(wrapper: Any) -> None:
         if own:
             name = os.path.join(before + own, _NOT_COUNTED, after)
             wrapper.__code__ = code.replace(co_filename=name)
+
+
+class LeftOutOfTracebacks(contextlib.AbstractContextManager[None]):
+    """Takes the dump writer's frames out of the traceback of what the program's call raises.
+
+    Python adds no frame of the function that it leaves by this: what it raised goes on as it is.
+    """
+
+    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> None:
+        """Change the traceback of an error."""
+        if error is not None:
+            error.__traceback__ = _without_own(error.__traceback__)
+
+
+def _without_own(traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without frames of the dump writer, but the one that has raised."""
+    kept = [entry for entry in _entries(traceback) if entry.tb_next is None or not _is_own(entry)]
+    for entry, following in itertools.pairwise(kept):
+        entry.tb_next = following
+    return kept[0] if kept else None
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _is_own(entry: TracebackType) -> bool:
+    return entry.tb_frame.f_code.co_filename.startswith(OWN_DIRECTORY)
 
 
 def excluded_too(paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from tensorflow.python.client.session import BaseSession
 
 from tfdbg_tui.dump.tensorflow import objects, own
 from tfdbg_tui.dump.tensorflow.function_defs import SINGLE_THREADED
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 from tfdbg_tui.dump.tensorflow.session_callables import CALL, ProgramsCallable, Wanted
 from tfdbg_tui.wire import omissions
@@ -145,9 +146,10 @@ class SessionHooks:
                 return made  # TensorFlow itself makes that a call of `run`.
 
             def call(*args: Any, **kwargs: Any) -> Any:
-                if args or (kwargs and not accept_options):
-                    return made(*args, **kwargs)  # raises
-                return this.run(fetches, **kwargs)
+                with LeftOutOfTracebacks():
+                    if args or (kwargs and not accept_options):
+                        return made(*args, **kwargs)  # raises
+                    return this.run(fetches, **kwargs)
 
             return call
 
@@ -230,7 +232,8 @@ def _do_call(original: Any) -> Any:
     def do_call(this: Any, fn: Any, *args: Any) -> Any:
         def call(*given: Any) -> Any:
             try:
-                return fn(*given)
+                with LeftOutOfTracebacks():
+                    return fn(*given)
             except tf.errors.OpError as error:
                 own.restore_names(error)
                 raise

@@ -14,6 +14,7 @@ from tensorflow.python.ops import gradients_util
 
 from tfdbg_tui.dump.tensorflow import frame_locals, variables
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 from tfdbg_tui.dump.tensorflow.private import declare, method
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class TapeHooks:
             begun = self._listener.tell("gradients_begin")
             answers: Sequence[Any] = ()
             try:
-                answers = original(tape, target, sources, *args, **kwargs)
+                with LeftOutOfTracebacks():
+                    answers = original(tape, target, sources, *args, **kwargs)
             finally:
                 if begun:
                     told = _eager_ids(answers), sys._getframe(1)
