@@ -465,6 +465,9 @@ def test_a_call_that_fails_is_not_clean_where_the_program_goes_on(
     assert report.verdict == verdict, report.gaps
     told = [gap for gap in report.gaps if "what step computed before it failed" in gap.text]
     assert bool(told) is (verdict == "incomplete")
+    line = fail.__code__.co_firstlineno + 1
+    reason = rf"GatherV2 \(GatherV2\) at .*:{line} in index raised: indices = 9 is not in \[0, 2\)"
+    assert all(re.search(reason, gap.text) for gap in told)
 
 
 def test_a_loop_of_functions_that_have_no_graph_is_told(tmp_path: Path) -> None:

@@ -42,3 +42,6 @@ BY_ASYNC = "an asynchronous executor runs it, and to look at it would be to wait
 
 BY_DTENSOR = "DTensor runs it"
 """The reason of what is skipped there: neither Python nor `enable_check_numerics` works in it."""
+
+BY_FAILURE = "stopped the ops that record, too"
+"""The reason of what a call had computed before an error, after the type of that."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
 from tfdbg_tui.diagnosis.report.advice import modes_of, names_of, rerun, script_of
+from tfdbg_tui.diagnosis.report.failures import failure_of
 from tfdbg_tui.diagnosis.report.unrecorded import (
     computes_complex,
     late_tensor,
@@ -329,11 +330,22 @@ def _skipped(run: Run, omission: Omission) -> Gap:
     times = f" ({omission.count:,} times)" if omission.count > 1 else ""
     text = (
         f"Not on record{times}, from {_point(omission)} on: {omission.what}, because "
-        f"{omission.reason}."
+        f"{omission.reason}.{_why_failed(run, omission)}"
     )
     if omission.reason == omissions.BY_DTENSOR:
         return Gap(omission.kind, f"{text} To look at a tensor in it:", _CHECK_TENSOR)
     return Gap(omission.kind, f"{text} {_LOOK_AT_IT}", _CHECK_NUMERICS)
+
+
+def _why_failed(run: Run, omission: Omission) -> str:
+    """Return a sentence about the failure for which something is not on record; "" for none."""
+    failure = failure_of(run, omission)
+    if failure is None or not failure.message:
+        return ""
+    op, place = failure.op, failure.location
+    what = f"{op.name} ({op.op_type})" if op is not None else "An op"
+    where = f" at {place.file}:{place.line} in {place.function}" if place is not None else ""
+    return f" {what}{where} raised: {failure.message.rstrip('.')}."
 
 
 def _paused(run: Run, omission: Omission) -> Gap:

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.observe import references
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import graph_ops
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,7 +64,7 @@ def is_refused(error: tf.errors.OpError) -> bool:
 
 def why_lost(error: BaseException) -> str:
     """Return why what was computed before an error is not on record."""
-    return f"{type(error).__name__} stopped the ops that record, too"
+    return f"{type(error).__name__} {omissions.BY_FAILURE}"
 
 
 def failed_op(message: str) -> str | None:
