@@ -346,6 +346,11 @@ def argmax_log() -> Any:
 
 
 @healthy
+def argmax_of_reciprocal() -> Any:
+    return tf.argmax(1.0 / c([2.0, 0.0, 1.0])), tf.argmin(1.0 / c([2.0, 0.0, 1.0]))
+
+
+@healthy
 def argsort_inf() -> Any:
     return tf.argsort(tf.where(c([True, False, True]), c([1.0, 5.0, 2.0]), inf))
 
@@ -1207,3 +1212,13 @@ def loss_by_hand_of_what_is_ruled_out() -> Any:
 @sick
 def default_that_is_averaged() -> Any:
     return tf.reduce_mean(tf.io.decode_csv(c(["1.5,0", ",0"]), [nan, 0])[0])
+
+
+@sick
+def argmax_of_nan() -> Any:
+    return tf.argmax(tf.math.log(c([0.5, -1.0, 0.2])))
+
+
+@sick
+def argmax_of_overflows() -> Any:
+    return tf.argmax(c([1e30, 2e30, 1.0]) * 1e30)

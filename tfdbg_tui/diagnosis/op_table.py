@@ -45,6 +45,8 @@ class Trait(Flag):
     """Its result does not depend on the values."""
     ONE_TYPE = auto()
     """Its inputs that hold values are of the result's type."""
+    ORDERS = auto()
+    """Its result depends on the order of the values alone."""
     REDUCES = auto()
     """Adds up."""
     ROUNDS_ONCE = auto()
@@ -79,6 +81,8 @@ TRAITS: dict[str, Trait] = {
     "Angle": T.COMPLEX,
     "Any": T.COUNTS_ANSWERS,
     "ApproximateEqual": T.COMPARES,
+    "ArgMax": T.ORDERS,
+    "ArgMin": T.ORDERS,
     "AsString": T.SHOWS,
     "Asin": T.ONE_TYPE,
     "Assert": T.SHOWS,
@@ -100,6 +104,7 @@ TRAITS: dict[str, Trait] = {
     "BroadcastArgs": T.NO_FLOAT,
     "BroadcastGradientArgs": T.NO_FLOAT,
     "BroadcastTo": T.MOVES | T.ONE_TYPE,
+    "Bucketize": T.ORDERS,
     "Case": T.UNRECORDED,
     "Cast": T.CONVERTS | T.COUNTS_ANSWERS | T.SELECTS,
     "Ceil": T.MOVES,
@@ -208,6 +213,7 @@ TRAITS: dict[str, Trait] = {
     "LookupTableExportV2": T.SOURCE,
     "LookupTableFind": T.LEAVES_OUT | T.SOURCE,
     "LookupTableFindV2": T.LEAVES_OUT | T.SOURCE,
+    "LowerBound": T.ORDERS,
     "MapPeek": T.SOURCE,
     "MapUnstage": T.SOURCE,
     "MapUnstageNoKey": T.SOURCE,
@@ -362,13 +368,15 @@ TRAITS: dict[str, Trait] = {
     "TensorStridedSliceUpdate": T.MOVES,
     "TensorSummaryV2": T.SHOWS,
     "Tile": T.MOVES | T.ONE_TYPE,
-    "TopKV2": T.MOVES,
+    "TopK": T.ORDERS,
+    "TopKV2": T.MOVES | T.ORDERS,
     "Transpose": T.MOVES | T.ONE_TYPE,
     "Unpack": T.LEAVES_OUT | T.MOVES,
     "UnsortedSegmentMax": T.SELECTS,
     "UnsortedSegmentMin": T.SELECTS,
     "UnsortedSegmentSum": T.REDUCES,
     "Unstage": T.SOURCE,
+    "UpperBound": T.ORDERS,
     "VarHandleOp": T.SOURCE | T.UNRECORDED,
     "Where": T.LEAVES_OUT | T.MOVES,
     "While": T.UNRECORDED,

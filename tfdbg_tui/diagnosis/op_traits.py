@@ -103,6 +103,7 @@ FLOAT_OPS = having(Trait.FLOAT)
 GROWS = having(Trait.GROWS)
 LIMITS = having(Trait.LIMIT)
 MOVES = having(Trait.MOVES)
+ORDERS = having(Trait.ORDERS)
 PYTHON_FUNCTIONS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
 """Ops that call Python, which may run ops as it does outside of graphs."""
 

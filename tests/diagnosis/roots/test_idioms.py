@@ -313,3 +313,17 @@ def test_what_python_made_of_a_result_may_be_bad_because_of_it(tmp_path: Path) -
         action = act(tf.constant(of_data(3, 1))).numpy()
         value(np.array([1.0, action], np.float32))
     assert len(diagnose(open_run(tmp_path)).roots) == 1
+
+
+def test_an_output_that_nothing_takes_beside_one_that_is_taken_is_harmless(tmp_path: Path) -> None:
+    def taken(slot: int) -> Callable[[], Any]:
+        def program() -> Any:
+            parts = tf.unstack(tf.math.log(tf.constant([[0.0, 1.0], [1.0, 1.0]])))
+            return parts[slot] + 1.0
+
+        return program
+
+    for slot, verdict in ((0, "bad"), (1, "clean")):
+        with recorded(tmp_path / str(slot)):
+            tf.function(taken(slot))()
+        assert diagnose(open_run(tmp_path / str(slot))).verdict == verdict

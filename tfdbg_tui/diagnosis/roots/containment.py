@@ -226,7 +226,7 @@ class Containment:
         if not uses:
             statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
             stays = tolerance in (Tolerance.KEPT, Tolerance.MARKER)
-            harmless = statistics or stays or self._unused(event)
+            harmless = statistics or stays or self._unused(event) or self._is_spare(event)
             return harmless or self._unrecorded.goes_into_call(event)
         if tolerance is not Tolerance.KEPT and self._bounded(event, uses):
             tolerance = Tolerance.ABSORBED
@@ -310,6 +310,19 @@ class Containment:
         if not is_backward(self._run, event):
             return False
         return not self._dataflow.calls.may_call_unrecorded(op.graph_id)
+
+    def _is_spare(self, event: TensorEvent) -> bool:
+        """Whether an op of a graph has another output that is taken, while nothing takes this one.
+
+        What a function gives and keeps, this project's writer records.
+        """
+        op = graph_op_of(self._run, event)
+        if op is None or op.num_outputs < 2:
+            return False
+        graph = self._run.graphs[op.graph_id]
+        given = {name for signature in graph.signatures for name in signature.output_names}
+        is_given = f"{op.name}:{event.slot}" in given
+        return bool(given) and not is_given and bool(graph.consumers(op.name))
 
     def _does_no_harm(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
         taken = BadUse(

@@ -21,6 +21,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     LIMITS,
     NON_FLOAT_RESULT,
     ONE_TYPE,
+    ORDERS,
     REDUCES,
     SATURATES,
     SELECTS_ELEMENTS,
@@ -89,6 +90,14 @@ class BadUse:
     def may_be_nan(self) -> bool:
         """Whether the tensor may hold NaN, and not only ∞."""
         return may_hold_nan(self.summaries(self.event))
+
+    @property
+    def has_place_in_order(self) -> bool:
+        """Whether one element alone is ∞: of several that overflowed the order is lost."""
+        given = self.summaries(self.event)
+        if given is None or self.may_be_nan:
+            return False
+        return max(given.neg_inf or 0, given.pos_inf or 0) == 1
 
     @property
     def is_bound(self) -> bool:
@@ -408,6 +417,12 @@ USES = (
         lambda use: use.unseen and use.op_type in CONVERTS and not use.is_bounded_later,
         _IF_KEPT,
         "whoever gets the integer, the bits or the text has ∞ in it",
+    ),
+    Row(
+        "ordered",
+        lambda use: use.unseen and use.op_type in ORDERS and use.has_place_in_order,
+        _ALWAYS,
+        "one ∞ is before or after all other elements, where it belongs",
     ),
     Row(
         "becomes-no-float",
