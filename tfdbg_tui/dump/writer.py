@@ -359,7 +359,7 @@ class DumpWriter:
 
     # ---- Eager ---------------------------------------------------------------------------------
 
-    def eager_op(self, op_type: Any, inputs: Any, outputs: Any) -> None:
+    def eager_op(self, op_type: Any, inputs: Any, attributes: Any, outputs: Any) -> None:
         """See `Listener`: record an eager op."""
         if self._is_over():
             return
@@ -367,7 +367,7 @@ class DumpWriter:
             row_queue.mark(self.now)  # What a dataset's functions made is older than its element.
         if op_type in variables.CREATING_OPS:
             self._variable_created(outputs)
-        bad = self._eager.op(op_type, inputs, outputs)
+        bad = self._eager.op(op_type, inputs, attributes, outputs)
         if bad is not None:
             self._bad_eager(bad)
 

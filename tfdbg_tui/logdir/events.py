@@ -199,7 +199,10 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionKind:
-    """What executions of one op or function have in common; see `Run.layer_of_kind`."""
+    """What executions of one op or function have in common; see `Run.layer_of_kind`.
+
+    Of an op, `called_graphs` are those of functions that it is made of, as those of a dataset.
+    """
 
     file_set: int
     op_type: str
@@ -207,6 +210,7 @@ class ExecutionKind:
     num_outputs: int
     mode: int
     layer: int = 0
+    called_graphs: tuple[str, ...] = ()
 
     @property
     def is_function(self) -> bool:

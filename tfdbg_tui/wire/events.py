@@ -306,6 +306,8 @@ class Execution(Message):
     input_bad_elements: list[float] = pb(1010, FieldType.DOUBLES)
     # Extension: of an op that compares, each input that is one number; NaN for others.
     compared: list[float] = pb(1011, FieldType.DOUBLES)
+    # Extension: graphs of the functions that an op's attributes name, as those of a dataset.
+    called_graph_ids: list[str] = pb(1012, FieldType.STRINGS)
 
 
 @dataclass(slots=True)

@@ -42,6 +42,13 @@ def test_they_are_read_in_bulk(tmp_path: Path, mode: str, monkeypatch: pytest.Mo
         ones = tf.ones([5])
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
     try:
+        numbers = tf.raw_ops.RangeDataset(
+            start=0, stop=9, step=1, output_types=[tf.int64], output_shapes=[[]]
+        )
+        functions = [
+            tf.function(lambda x, by=by: x * by).get_concrete_function(tf.TensorSpec([], tf.int64))
+            for by in (2, 3)
+        ]
         for number in range(60):
             with tfdbg_tui.step(number):
                 doubled = double(ones)
@@ -50,6 +57,13 @@ def test_they_are_read_in_bulk(tmp_path: Path, mode: str, monkeypatch: pytest.Mo
                 tf.reduce_any(doubled > 1.0)
                 with contextlib.suppress(tf.errors.InvalidArgumentError):
                     tf.reshape(doubled, [7])
+                tf.raw_ops.MapDataset(
+                    input_dataset=numbers,
+                    other_arguments=[],
+                    f=functions[number % 2],
+                    output_types=[tf.int64],
+                    output_shapes=[[]],
+                )
     finally:
         tfdbg_tui.disable_dump_debug_info()
     (files,) = list_runs(tmp_path)
@@ -63,6 +77,10 @@ def test_they_are_read_in_bulk(tmp_path: Path, mode: str, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(ExecutionLog, "_decode", counted)
     run = RunReader(files).read_all()
-    assert len(run.executions) >= 60 * 6
+    assert len(run.executions) >= 60 * 7
     assert len(alone) <= 3 * run.executions.num_kinds < 60
     assert told(run) == told(one_by_one)
+    kinds = {run.executions.kind(row) for row in range(len(run.executions))}
+    called = [kind.called_graphs for kind in kinds if kind.op_type == "MapDataset"]
+    assert len(called) == len(set(called)) == 2
+    assert all(graph_id in run.graphs for (graph_id,) in called)

@@ -18,6 +18,7 @@ from tfdbg_tui.dump.observe.forward_layers import ForwardLayers
 from tfdbg_tui.dump.observe.tape_ops import TapeOps
 from tfdbg_tui.dump.tensorflow import executors, functions, op_types, tape_hooks
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
+from tfdbg_tui.dump.tensorflow.function_defs import function_attributes
 from tfdbg_tui.wire import events, filesets, omissions
 
 if TYPE_CHECKING:
@@ -116,17 +117,20 @@ class EagerExecutions:
 
     # ---- Records -------------------------------------------------------------------------------
 
-    def op(self, op_type: Any, inputs: Sequence[Any], outputs: Any) -> BadTensor | None:
+    def op(
+        self, op_type: Any, inputs: Sequence[Any], attributes: Any, outputs: Any
+    ) -> BadTensor | None:
         """Record an eager op that has just returned; return its first bad output if it is watched.
 
         Args:
             op_type: Type of the op, in str or bytes; names of functions are left to `end_call`.
             inputs: Eager tensors.
+            attributes: Name and value of each attribute.
             outputs: An eager tensor, a list of them, or None.
         """
         head = self._heads.get(op_type)
         if head is None:
-            head = self._head(op_type)
+            head = self._head(op_type, attributes)
         if head is _SKIP:
             return None
         return self._record(op_type, head, inputs, outputs, next(self._serials), steps.current, 3)
@@ -234,11 +238,15 @@ class EagerExecutions:
             )
         return self._are_whole[key]
 
-    def _head(self, op_type: Any) -> bytes:
+    def _head(self, op_type: Any, attributes: Any) -> bytes:
         if functions.is_function_name(op_type):
             return _SKIP  # Not noted below: there is no end of functions.
         name = op_types.text(op_type)
         head = _SKIP if name in skipped_ops.EAGER else events.Execution.field("op_type", name)
+        if head is not _SKIP and function_attributes(name):
+            named = functions.named_by(name, attributes)
+            called = list(filter(None, map(self._graphs.graph_of_function, named)))
+            return head + events.Execution.field("called_graph_ids", called)  # likewise
         self._heads[op_type] = head
         return head
 

@@ -104,7 +104,7 @@ class EagerHooks:
             if own.is_at_work():
                 return None
             try:
-                self._listener.eager_op(op_type, inputs, outputs)
+                self._listener.eager_op(op_type, inputs, attrs, outputs)
             except BaseException as error:
                 self._listener.hook_failed(error, subject("eager_op", (op_type,)))
             return None

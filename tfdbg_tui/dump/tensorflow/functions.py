@@ -29,7 +29,7 @@ from tensorflow.python.ops.control_flow_util_v2 import (
 )
 
 from tfdbg_tui.dump.tensorflow import devices, graph_ops, own
-from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS, output_names
+from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS, function_attributes, output_names
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
@@ -77,6 +77,20 @@ def function_name(function: Any) -> str:
     """Return the name of a runtime function."""
     name = _name(function)
     return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def named_by(op_type: str, attributes: Sequence[Any]) -> list[str]:
+    """Return the names of the program's functions that the attributes of an eager op name.
+
+    Args:
+        op_type: Type of the op.
+        attributes: Name and value of each, as op callbacks are told them.
+    """
+    wanted = function_attributes(op_type)
+    given = dict(zip(attributes[::2], attributes[1::2], strict=False))
+    values = (given[name] for name in wanted if name in given)
+    named = (one for value in values for one in (value if isinstance(value, list) else [value]))
+    return [own.original_name(function_name(getattr(one, "func", one))) for one in named]
 
 
 def keep(function: Any, what: Any) -> None:

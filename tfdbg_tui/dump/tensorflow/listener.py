@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 class Listener(Protocol):
     """What the hooks tell of the program."""
 
-    def eager_op(self, op_type: str, inputs: Any, outputs: Any) -> None:
+    def eager_op(self, op_type: str, inputs: Any, attributes: Any, outputs: Any) -> None:
         """An eager op or function returned.
 
         Args:
             op_type: Its type, or the name of the function.
             inputs: The tensors that it took.
+            attributes: Name and value of each attribute.
             outputs: The tensors that it made.
         """
 

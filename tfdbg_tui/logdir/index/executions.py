@@ -238,6 +238,7 @@ class ExecutionLog(RecordLog):
             record.num_outputs,
             record.tensor_debug_mode,
             record.layer or 0,
+            tuple(map(self.definitions.graph_id, record.called_graph_ids)),
         )
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MAX_OUTPUTS = 64  # of records with more, the scalar decoder reads all
 _MAX_INPUTS = 16  # likewise; only those of ops with a bad output are recorded
+_MAX_CALLED = 16  # likewise
 _MAX_MODE, _MODE_BITS = 1 << 8, 8  # likewise
 _MAX_LAYER = 1 << 24  # likewise
 
@@ -55,6 +56,7 @@ _LAYER = Execution.tag("layer")
 _BAD_ELEMENTS = Execution.tag("bad_elements")
 _INPUT_BAD_ELEMENTS = Execution.tag("input_bad_elements")
 _COMPARED = Execution.tag("compared")
+_CALLED_GRAPH_ID = Execution.tag("called_graph_ids")
 
 
 class ScannedExecutions:
@@ -102,6 +104,8 @@ class _Fields:
     step: Ints
     head: Ints
     head_size: Ints
+    called: Ints
+    called_size: Ints
     mode: Ints
     layer: Ints
     outputs: _Outputs
@@ -157,6 +161,11 @@ class ExecutionScan:
         data, some = chunk.data, np.flatnonzero(fields.ok)
         mine = rows[some]
         heads = self._heads.numbers(data, fields.head[some], fields.head_size[some])
+        for row in np.flatnonzero(fields.called_size[some]).tolist():  # Our writer has none there.
+            at = some[row]
+            head = data[fields.head[at] :][: fields.head_size[at]].tobytes()
+            called = data[fields.called[at] :][: fields.called_size[at]].tobytes()
+            heads[row] = self._heads.number(head + called)
         modes_and_layers = fields.layer[some] << _MODE_BITS | fields.mode[some]
         found.kinds[mine] = self._kinds.recognise(heads, modes_and_layers, mine, decode)
         stacks = self._stacks.numbers(
@@ -190,6 +199,7 @@ class ExecutionScan:
         cursor.optional_bytes(_OP_TYPE)
         cursor.optional_varint(_NUM_OUTPUTS)
         cursor.optional_bytes(_GRAPH_ID)
+        _skip_all(cursor, _CALLED_GRAPH_ID, _MAX_CALLED)
         cursor.optional_varint(_NUM_OUTPUTS)
         head_size = cursor.position - head
         _skip_ids(cursor)
@@ -210,6 +220,9 @@ class ExecutionScan:
         cursor.optional_bytes(_BAD_ELEMENTS)
         cursor.optional_bytes(_INPUT_BAD_ELEMENTS)
         cursor.optional_bytes(_COMPARED)
+        called = cursor.position
+        _skip_all(cursor, _CALLED_GRAPH_ID, _MAX_CALLED)
+        called_size = cursor.position - called
         cursor.optional_bytes(_ERROR)
         cursor.ok &= (mode < _MAX_MODE) & (layer < _MAX_LAYER)
         return _Fields(
@@ -217,6 +230,8 @@ class ExecutionScan:
             step,
             head,
             head_size,
+            called,
+            called_size,
             mode,
             layer,
             outputs,
@@ -311,8 +326,13 @@ def _skip_ids(cursor: Cursor) -> None:
 
 
 def _skip_inputs(cursor: Cursor) -> None:
-    for _ in range(_MAX_INPUTS):
-        if not cursor.optional_bytes(_INPUT_PROTO)[0].any():
-            break
+    _skip_all(cursor, _INPUT_PROTO, _MAX_INPUTS)
     cursor.optional_bytes(_INPUT_MINIMA)
     cursor.optional_bytes(_INPUT_MAXIMA)
+
+
+def _skip_all(cursor: Cursor, tag: int, most: int) -> None:
+    """Move past a field that there may be several times."""
+    for _ in range(most):
+        if not cursor.optional_bytes(tag)[0].any():
+            break
