@@ -125,6 +125,85 @@ def masked_and_saved(root: Path) -> None:
     logs().map(finite).save(str(root / "saved"))
 
 
+def counted(_: Path) -> None:
+    logs().prefetch(1).reduce(np.int64(0), lambda count, _: count + 1)
+
+
+def column_not_used(_: Path) -> None:
+    both = dataset(lambda x: (x, tf.math.log(x)), 1.0, 0.0)
+    both.reduce(0.0, lambda total, columns: total + columns[0])
+
+
+def column_used(_: Path) -> None:
+    both = dataset(lambda x: (x, tf.math.log(x)), 1.0, 0.0)
+    both.reduce(0.0, lambda total, columns: total + columns[1])
+
+
+def column_not_used_in_a_function(_: Path) -> None:
+    @tf.function
+    def total(columns: Any) -> Any:
+        found = tf.constant(0.0)
+        for x, _ in columns:
+            found += x
+        return found
+
+    total(dataset(lambda x: (x, tf.math.log(x)), 1.0, 0.0))
+
+
+def element_not_used_in_a_function(_: Path) -> None:
+    @tf.function
+    def double(iterator: Any) -> Any:
+        return next(iterator)[0] * 2.0
+
+    iterator = iter(dataset(lambda x: (x, tf.math.log(x)), 1.0, 0.0))
+    double(iterator)
+    double(iterator)
+
+
+def skipped(_: Path) -> None:
+    logs().unbatch().take(1).reduce(0.0, lambda total, x: total + x)
+
+
+def saved_and_another_one_iterated(root: Path) -> None:
+    logs().save(str(root / "saved"))
+    for x in dataset(lambda x: x * 2.0, 1.0):
+        tf.reduce_sum(x)
+
+
+def filtered_and_saved(root: Path) -> None:
+    finite = logs().unbatch().filter(lambda x: tf.math.is_finite(x))
+    finite.save(str(root / "saved"))
+
+
+def let_pass_and_saved(root: Path) -> None:
+    logs().unbatch().filter(lambda x: x < 5.0).save(str(root / "saved"))
+
+
+def other_column_filtered_and_saved(root: Path) -> None:
+    both = dataset(lambda x: (x, tf.math.log(x)), 1.0, 0.0).map(lambda x, y: (y, x))
+    both.filter(lambda _, x: tf.math.is_finite(x)).save(str(root / "saved"))
+
+
+def ended_by_nan(_: Path) -> None:
+    positive = dataset(lambda x: tf.math.log(x), 1.0, -1.0, 2.0).take_while(lambda x: x > -5.0)
+    positive.reduce(0.0, lambda total, x: total + x)
+
+
+def nan_filtered(_: Path) -> None:
+    positive = dataset(lambda x: tf.math.log(x), 1.0, -1.0).filter(lambda x: x > -5.0)
+    positive.reduce(0.0, lambda total, x: total + x)
+
+
+def saved_beside_a_function_that_seems_to_reduce(root: Path) -> None:
+    @tf.function
+    def reduce_numbers(x: Any) -> Any:
+        return tf.where(x > 0.0, tf.math.log(x), 0.0)
+
+    dataset(lambda x: x + 1.0, 1.0).save(str(root / "other"))
+    logs().save(str(root / "saved"))
+    reduce_numbers(tf.constant([np.nan, 1.0]))
+
+
 @pytest.mark.parametrize(
     ("program", "wanted"),
     [
@@ -144,6 +223,19 @@ def masked_and_saved(root: Path) -> None:
         (masked_by_a_loop, []),
         (masked_when_reduced, []),
         (masked_and_saved, []),
+        (counted, []),
+        (column_not_used, []),
+        (column_used, ["Log"]),
+        (column_not_used_in_a_function, []),
+        (element_not_used_in_a_function, []),
+        (skipped, []),
+        (saved_and_another_one_iterated, ["Log"]),
+        (filtered_and_saved, []),
+        (let_pass_and_saved, ["Log"]),
+        (other_column_filtered_and_saved, ["Log"]),
+        (ended_by_nan, ["Log"]),
+        (nan_filtered, []),
+        (saved_beside_a_function_that_seems_to_reduce, ["Log"]),
     ],
     ids=lambda case: getattr(case, "__name__", ""),
 )

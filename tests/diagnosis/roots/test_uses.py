@@ -22,6 +22,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "decides-about-itself": {"op_type": "Greater", "decides_about_itself": True},
     "decides-about-bad-elements": {"op_type": "Greater", "decides_about_bad_elements": True},
     "guarded": {"op_type": "Greater", "is_guarded": True},
+    "filtered": {"op_type": "Greater", "decides_about_element": True},
     "compared": {"op_type": "Greater"},
     "assigned": {"op_type": "AssignVariableOp"},
     "goes-into-function": {"op_type": "PartitionedCall", "goes_into_function": True},

@@ -27,6 +27,9 @@ LOOPS = frozenset({"While", "StatelessWhile"})
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 PIPELINE = "Dataset_"
 """Names of the functions of `Dataset.map` and the like begin so."""
+_REDUCING = "reduce_"
+"""Likewise those of `Dataset.reduce`, which takes elements and gives a number."""
+REDUCES_DATASET = "ReduceDataset"
 CONTROL = BRANCHES | LOOPS | CALLS
 _PARTS = ("cond", "body", "true", "false", "branch")
 
@@ -60,6 +63,10 @@ class Calls:
         self._outputs: dict[str, tuple[TensorRef, ...]] = {}
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._slots: dict[str, dict[str, int]] = {}
+        self._named_by: dict[str, set[str]] = {}
+        for kind in map(run.executions.kind_by_id, range(run.executions.num_kinds)):
+            for graph_id in kind.called_graphs:
+                self._named_by.setdefault(graph_id, set()).add(kind.op_type)
         for graph in list(run.graphs.values()):
             for op in list(graph.ops.values()):
                 if op.called_graphs or op.op_type in CONTROL:
@@ -103,7 +110,21 @@ class Calls:
 
         What its functions give back comes out of the pipeline's iterator.
         """
-        return self._run.graphs[self.outermost(graph_id)].name.startswith(PIPELINE)
+        outermost = self.outermost(graph_id)
+        if outermost in self._named_by:
+            return bool(self._named_by[outermost] - {REDUCES_DATASET})
+        return self._run.graphs[outermost].name.startswith(PIPELINE)
+
+    def takes_elements(self, graph_id: str) -> bool:
+        """Whether a graph is a function that takes the elements of a dataset.
+
+        Which functions a dataset is made of outside of graphs, TensorFlow's writer does not record.
+        """
+        types = {site.op.op_type for site in self.call_sites(graph_id) if site.op is not None}
+        types |= self._named_by.get(graph_id, set())
+        if types or self._named_by:
+            return any("Dataset" in op_type for op_type in types)
+        return self._run.graphs[graph_id].name.startswith((PIPELINE, _REDUCING))
 
     def called_graphs(self, op: GraphOp) -> tuple[str, ...]:
         """Return the graphs that an op calls: branches; condition and body; the function."""

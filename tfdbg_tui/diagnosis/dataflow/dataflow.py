@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
-from tfdbg_tui.diagnosis.dataflow.calls import Calls
+from tfdbg_tui.diagnosis.dataflow.calls import REDUCES_DATASET, Calls
 from tfdbg_tui.diagnosis.dataflow.containers import takes
 from tfdbg_tui.diagnosis.dataflow.crossings import Crossings
 from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, PASS_THROUGH, Producer, Use
@@ -31,6 +31,8 @@ from tfdbg_tui.diagnosis.values import same_counts
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tfdbg_tui.logdir import Run, TensorSummary
 
 __all__ = ["PASS_THROUGH", "Dataflow", "Producer", "Use"]
@@ -102,12 +104,16 @@ class Dataflow:
         return event
 
     def _of_execution(self, event: TensorEvent) -> tuple[Producer, ...]:
-        if self._run.executions.kind(event.index).is_function:
+        kind = self._run.executions.kind(event.index)
+        inside = None
+        if kind.is_function:
             inside = self._function_output(event) or self._kept_value(event)
-            if inside is not None:
-                return (inside,)
+        elif kind.op_type == REDUCES_DATASET:
+            inside = self._last_state(event, kind.called_graphs)
+        if inside is not None:
+            return (inside,)
         inputs = self._inputs_of(event.index)
-        if takes(self._run.executions.kind(event.index).op_type):
+        if takes(kind.op_type):
             return (self._resolver.containers.put(event), *inputs[1:])
         return inputs
 
@@ -194,6 +200,19 @@ class Dataflow:
                 found = self._inside_execution(event, graph_id, outputs[event.slot])
             if found is not None:
                 return replace(found, via="output")
+        return None
+
+    def _last_state(self, event: TensorEvent, called: Sequence[str]) -> Producer | None:
+        """Return what the function that reduces a dataset made last, which is the result."""
+        at = At(self.timeline.row_after(event.index), "", None)
+        for graph_id in called:
+            outputs = self.calls.outputs(graph_id)
+            if event.slot < len(outputs):
+                found = self._resolver.resolve(graph_id, outputs[event.slot], at, MAX_DEPTH)
+                given = summary_of(self._run, event)
+                made = summary_of(self._run, found.event) if found.event is not None else None
+                if given and made and same_counts(given, made):
+                    return replace(found, via="output")
         return None
 
     def _inside_execution(

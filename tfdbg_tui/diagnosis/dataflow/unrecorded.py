@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS, PIPELINE
+from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
 from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.op_traits import (
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 _RUNS_PYTHON = "script_ops.py"
 """TensorFlow's file that calls the Python functions of graphs."""
-
-_TAKE_ELEMENTS = (PIPELINE, "reduce_")
-"""So the names of the functions begin that take elements of datasets."""
 
 
 class UnrecordedLinks:
@@ -73,7 +70,7 @@ class UnrecordedLinks:
         op = graph_op_of(self._run, event)
         if op is None or op.op_type != "Placeholder":
             return False
-        return self._run.graphs[op.graph_id].name.startswith(_TAKE_ELEMENTS)
+        return self._dataflow.calls.takes_elements(op.graph_id)
 
     def _comes_out_of_dataset(self, event: TensorEvent) -> bool:
         return op_type_of(self._run, event) in DATASET_ELEMENTS or self.is_element(event)

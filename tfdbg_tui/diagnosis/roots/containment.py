@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.dataflow.elements import Elements, Fate
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import (
@@ -69,6 +70,7 @@ class Containment:
         self._dataflow = dataflow
         self._summaries = summaries
         self._unrecorded = UnrecordedLinks(run, dataflow)
+        self._elements = Elements(run, dataflow)
         self._list_is_read = False
         self._bad_arguments: dict[str, int] = {}
 
@@ -334,6 +336,7 @@ class Containment:
             use=use,
             tolerance=tolerance,
             list_is_read=self._list_is_read,
+            elements=self._elements,
         )
         return does_no_harm(taken)
 
@@ -348,10 +351,23 @@ class Containment:
             return False
         if not all(use.op_type == "Identity" and use.event is None for use in uses):
             return False
+        fate = self._fate(op.graph_id, [use.name for use in uses])
+        if fate is not None:
+            return fate in (Fate.TAKEN, Fate.LEFT)
         return self._elements_are_taken or any(
             graph_id != op.graph_id and row > event.index
             for graph_id, row in self._bad_arguments.items()
         )
+
+    def _fate(self, graph_id: str, names: list[str]) -> Fate | None:
+        """Return what becomes of outputs of a pipeline's function, or of graphs that it calls."""
+        calls = self._dataflow.calls
+        outermost = calls.outermost(graph_id)
+        given = [ref.op_name for ref in calls.outputs(outermost)]
+        slots = [given.index(name) if name in given else None for name in names]
+        if outermost != graph_id or len(slots) > 1:
+            slots = [None]
+        return self._elements.fate(outermost, slots[0])
 
     @cached_property
     def _elements_are_taken(self) -> bool:

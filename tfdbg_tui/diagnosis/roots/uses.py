@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow.elements import Elements
     from tfdbg_tui.diagnosis.dataflow.neighbours import Node
     from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -57,6 +58,7 @@ class BadUse:
         use: Its use by the op.
         tolerance: What may become of the tensor for it to count as harmless.
         list_is_read: Whether the program reads the list again into which it is put.
+        elements: What becomes of elements of datasets.
     """
 
     run: Run
@@ -67,6 +69,7 @@ class BadUse:
     use: Use
     tolerance: Tolerance
     list_is_read: bool
+    elements: Elements
 
     @property
     def op_type(self) -> str:
@@ -201,6 +204,11 @@ class BadUse:
         return (self.use.via == "eager" and self.op_type.startswith("__")) and any(
             timeline.recorded_whole(graph_id) for graph_id in calls.function_graphs(self.op_type)
         )
+
+    @property
+    def decides_about_element(self) -> bool:
+        """Whether a dataset's filter looks at an element, and what takes that is on record."""
+        return self.elements.is_decided_about(self.event)
 
     @property
     def goes_into_read_list(self) -> bool:
@@ -361,6 +369,12 @@ USES = (
         lambda use: use.op_type in COMPARISONS and use.is_guarded,
         _ALWAYS,
         "another answer about the number has left the element out",
+    ),
+    Row(
+        "filtered",
+        lambda use: use.op_type in COMPARISONS and use.decides_about_element,
+        _ALWAYS,
+        "an element that a dataset's filter lets pass is looked at by itself",
     ),
     Row(
         "compared",
