@@ -236,3 +236,20 @@ def computed_again() -> Any:
     with tf.GradientTape() as t:
         loss = tf.reduce_sum(block(tf.ones([2])))
     return t.gradient(loss, w) * 0.5
+
+
+@of_line
+def function_computed_again_by_xla() -> Any:
+    w = var(0.0, 2.0)
+
+    @tf.function
+    def root(x: Any) -> Any:
+        return tf.sqrt(x * w)  # FORWARD
+
+    @tf.function(jit_compile=True)
+    def slope() -> Any:
+        with tf.GradientTape() as t:
+            loss = tf.reduce_sum(tf.recompute_grad(root)(tf.ones([2])))
+        return t.gradient(loss, w)
+
+    return slope() * 0.5

@@ -376,7 +376,8 @@ def _named(run: Run, calls: Calls, op: GraphOp, depth: int = _NESTED) -> GraphOp
     match = _SCOPE.match(op.name)
     if match is None:
         return None
-    graphs = op.graph_id, calls.forward_graph(calls.outermost(op.graph_id)) or ""
+    around = calls.forward_graph(op.graph_id) or calls.forward_graph(calls.outermost(op.graph_id))
+    graphs = op.graph_id, around or ""
     scopes = [(graph_id, match[1]) for graph_id in graphs]
     within = _WITHIN.sub("", match[1])
     scopes += [(graph_id, within) for graph_id in _forward_parts(run, calls, op, depth)]
