@@ -28,7 +28,7 @@ from tensorflow.python.ops.control_flow_util_v2 import (
     unique_fn_name,
 )
 
-from tfdbg_tui.dump.tensorflow import devices, graph_ops, own
+from tfdbg_tui.dump.tensorflow import devices, graph_ops, op_types, own
 from tfdbg_tui.dump.tensorflow.function_defs import IN_THREADS, function_attributes, output_names
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
@@ -90,7 +90,8 @@ def named_by(op_type: str, attributes: Sequence[Any]) -> list[str]:
     given = dict(zip(attributes[::2], attributes[1::2], strict=False))
     values = (given[name] for name in wanted if name in given)
     named = (one for value in values for one in (value if isinstance(value, list) else [value]))
-    return [own.original_name(function_name(getattr(one, "func", one))) for one in named]
+    found = (getattr(getattr(one, "func", one), "name", one) for one in named)
+    return [own.original_name(op_types.text(name)) for name in found]
 
 
 def keep(function: Any, what: Any) -> None:
