@@ -41,6 +41,7 @@ def program() -> None:
     tf.math.log(tf.constant([1.0, 0.0])) * 2.0
     tf.greater(tf.constant([1.0, 2.0]), 1.5)
     quotients(tf.constant([1.0, 2.0]), 3)
+    tf.data.Dataset.range(3).map(lambda x: x * 2)
     with pytest.raises(tf.errors.InvalidArgumentError):
         refused(tf.constant([-1.0, 2.0]))
 
