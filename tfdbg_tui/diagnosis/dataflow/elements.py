@@ -98,9 +98,11 @@ class Elements:
         """The executions of eager ops, by the graphs of the functions that they name."""
         found: dict[str, list[int]] = defaultdict(list)
         executions = self._run.executions
-        for number in range(executions.num_kinds):
-            for graph_id in executions.kind_by_id(number).called_graphs:
-                found[graph_id] += np.flatnonzero(executions.kinds[:] == number).tolist()
+        numbers = range(executions.num_kinds)
+        naming = [number for number in numbers if executions.kind_by_id(number).called_graphs]
+        for row in np.flatnonzero(np.isin(executions.kinds[:], naming)).tolist():
+            for graph_id in executions.kind(row).called_graphs:
+                found[graph_id].append(row)
         return found
 
     def _ends(self, row: int, graph_id: str, slot: int | None) -> Iterator[Fate | None]:
