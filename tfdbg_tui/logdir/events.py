@@ -104,6 +104,7 @@ class Execution:
         compared: Of an op that compares, each input that is one number; None for others.  Empty
             where no input is.
         layer: The innermost layer in whose call it ran, where that is recorded.
+        called_graphs: Those of the functions that its attributes name, as those of a dataset.
         unreadable: Why its record cannot be read; only what the index knows is there then: no
             tensors and no time.
     """
@@ -128,6 +129,7 @@ class Execution:
     inputs: tuple[TensorSummary | None, ...] = ()
     compared: tuple[float | None, ...] = ()
     layer: Layer | None = None
+    called_graphs: tuple[str, ...] = ()
     unreadable: str | None = None
 
     __repr__ = short_repr

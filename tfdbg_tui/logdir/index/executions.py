@@ -320,6 +320,7 @@ class Executions(EventList[Execution]):
             inputs=inputs_by_slot(record),
             compared=tuple(None if math.isnan(one) else one for one in record.compared),
             layer=definitions.layers.get(record.layer or 0),
+            called_graphs=tuple(map(definitions.graph_id, record.called_graph_ids)),
         )
 
     def _unreadable(self, index: int, reason: str) -> Execution:
