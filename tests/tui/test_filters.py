@@ -103,7 +103,7 @@ async def test_what_is_no_filter_is_told_and_changes_nothing(
         await opened.press("colon", *"filter typ=Log", "enter")
         assert "did you mean type?" in opened.app.query_one(KeyBar).message
         assert opened.focus.filter_of("graph_execution") == "nan"
-        await opened.press("colon", *"filter step=99", "enter")
+        await opened.press("escape", "colon", *"filter step=99", "enter")
         assert "Nothing fits the filter" in opened.screen()
         await opened.press("j", "G", "slash", *"Log", "enter")
         assert "not found" in opened.app.query_one(KeyBar).message
@@ -140,7 +140,7 @@ async def test_boxes_of_executions_are_filtered_too(
         await opened.press("g", "l")
         alerts = opened.snapshot.run.executions.alert_rows[:].tolist()
         assert opened.focus.execution == sorted(set(alerts))[1]
-        await opened.press("slash", *"assign", "enter")
+        await opened.press("slash", *"assign", "enter", "escape")
         assert opened.focus.execution in alerts
         await opened.press("f")
         assert listed(opened, "timeline") == 1062
@@ -190,7 +190,7 @@ async def test_alerts_are_filtered_below_what_caused_them(
         assert opened.focus.alert == matmuls[-1]
         await opened.press("backslash", *" !bad", "enter")
         assert "nothing is both" in opened.app.query_one(KeyBar).message
-        await opened.press("escape")
+        await opened.press("escape", "escape")
         assert listed(opened, "alerts") == len(opened.snapshot.alerts)
         opened.app.session.load(Snapshot(open_run(logdirs["no_tensor"])))
         assert opened.snapshot.notes, "else nothing is tested here"

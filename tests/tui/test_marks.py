@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.session.focus import Sort
 from tfdbg_tui.tui.session.marks import path_of_marks
 from tfdbg_tui.tui.widgets.candidates import Candidates
 from tfdbg_tui.tui.widgets.prompt import Prompt
@@ -122,3 +123,33 @@ async def test_the_keys_are_those_of_the_prompt_while_there_is_one(
             assert "Enter does it" not in opened.screen()
             assert "first alert" in opened.screen()
             await opened.press("escape")
+
+
+async def test_what_cannot_be_done_stays_in_the_prompt_to_be_corrected(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        keys = opened.app.query_one(KeyBar)
+        for key, typed, said in (
+            ("s", "zeor", "no column is called zeor"),
+            ("backslash", "stepp=4", "stepp"),
+            ("colon", "step:9999", "9,999"),
+            ("slash", "Softmex", "not found: Softmex"),
+            ("m", ",", "a mark is a letter"),
+        ):
+            await opened.press("3", key, *typed, "enter")
+            assert opened.app.query_one(Prompt).value == typed
+            assert said in keys.message
+            assert typed in opened.screen().splitlines()[-1]
+            await opened.press("backspace")
+            assert not keys.message, "the keys again"
+            assert opened.app.query_one(Prompt).value == typed[:-1]
+            await opened.press("escape")
+            assert not opened.app.query(Prompt)
+        await opened.press("s", *"zeor", "enter", "backspace", "backspace", "enter")
+        assert opened.focus.sort_of("graph_execution") == Sort("zero")
+        assert not opened.app.query(Prompt)
+        await opened.press("slash", *"Softmex", "enter", "backspace", "backspace", "enter")
+        assert not opened.app.query(Prompt)
+        assert opened.app.session.searched
+        assert opened.app.session.searched.text == "Softm"

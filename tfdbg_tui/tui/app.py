@@ -325,10 +325,14 @@ class TfdbgApp(PacedApp):
         self.action_act(message.action_id)
 
     async def on_prompt_answered(self, message: Prompt.Answered) -> None:
-        """Search, filter, or go there."""
-        await self.query("Prompt, Candidates").remove()
-        self.parts.main.keys.ask("")
-        self._navigator.answer(message)
+        """Search, filter, or go there; what cannot be done stays there, to be corrected."""
+        from tfdbg_tui.tui.widgets.prompt import Prompt
+
+        if self._navigator.answer(message):
+            await self.query("Prompt, Candidates").remove()
+            self.parts.main.keys.ask("")
+        else:
+            self.query_one(Prompt).ask_again()
 
     async def on_prompt_key_after_answer(self, message: Prompt.KeyAfterAnswer) -> None:
         """Do what the key does in the panes."""
@@ -336,6 +340,7 @@ class TfdbgApp(PacedApp):
 
     def on_prompt_typed(self, message: Prompt.Typed) -> None:
         """See `Navigator`."""
+        self.parts.main.keys.hush()
         self._navigator.typed(message)
 
     # ---- Actions

@@ -95,16 +95,20 @@ class Search:
         """Search for what has been typed; "" for giving up.
 
         Raises:
-            NowhereError: No row matches.
+            NowhereError: No row matches. Where that is known at once, another text may follow.
         """
         self._return()
         before, self._before_typing = self._before_typing, None
-        if text:
-            self._look_for(text)
-            self._send(1, inclusive=True)
-        else:
+        if not text:
             self.text = before or ""
             self._show_nothing()
+            return
+        self._look_for(text)
+        try:
+            self._send(1, inclusive=True)
+        except navigation.NowhereError:
+            self._before_typing = before
+            raise
 
     def _return(self) -> None:
         """Go back to where the search began, for all that was found while typing."""

@@ -192,29 +192,38 @@ class Navigator:
             with contextlib.suppress(navigation.NowhereError):
                 self._session.focus = navigation.set_filter(self._session.focus, typed.text)
 
-    def answer(self, answered: Prompt.Answered) -> None:
-        """Search for what has been typed, list only that, or go there."""
-        text, command = answered.text, answered.text.split(maxsplit=1)[:1]
-        if text:
-            self._remember(answered.purpose, text)
+    def answer(self, answered: Prompt.Answered) -> bool:
+        """Search for what has been typed, list only that, or go there.
+
+        Returns:
+            Whether nothing more is asked for: False for a text that has to be corrected.
+        """
+        if answered.text:
+            self._remember(answered.purpose, answered.text)
         with self.acting():
-            if answered.purpose == "filter":
-                self._end_filter(answered)
-            elif answered.purpose == "sort":
-                if not answered.given_up:
-                    self.go(partial(navigation.sort_by, column=text), jump=False)
-            elif answered.purpose == "mark":
-                self.marks.set(text)
-            elif answered.purpose == "to_mark":
-                if text:
-                    self.go(_going_to(self.marks.place(text[0])), jump=True)
-            elif answered.purpose == "search":
-                self._parts.search.answered(text)
-            elif command == ["filter"]:
-                text = text.strip().removeprefix("filter")
-                self.go(lambda _, focus: navigation.set_filter(focus, text), jump=True)
-            elif text:
-                self.go(_going_to(text), jump=True)
+            self._do_answer(answered)
+            return True
+        return answered.purpose == "to_mark"  # of a letter there is nothing to correct
+
+    def _do_answer(self, answered: Prompt.Answered) -> None:
+        text, command = answered.text, answered.text.split(maxsplit=1)[:1]
+        if answered.purpose == "filter":
+            self._end_filter(answered)
+        elif answered.purpose == "sort":
+            if not answered.given_up:
+                self.go(partial(navigation.sort_by, column=text), jump=False)
+        elif answered.purpose == "mark":
+            self.marks.set(text)
+        elif answered.purpose == "to_mark":
+            if text:
+                self.go(_going_to(self.marks.place(text[0])), jump=True)
+        elif answered.purpose == "search":
+            self._parts.search.answered(text)
+        elif command == ["filter"]:
+            text = text.strip().removeprefix("filter")
+            self.go(lambda _, focus: navigation.set_filter(focus, text), jump=True)
+        elif text:
+            self.go(_going_to(text), jump=True)
 
     def _remember(self, purpose: Purpose, text: str) -> None:
         others = [answer for answer in self.answers[purpose] if answer != text]

@@ -130,7 +130,7 @@ class ValuesScreen(ListScreen[None]):
         await mounted
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Do what has been asked for."""
+        """Do what has been asked for; where that cannot be done, the text stays to be corrected."""
         try:
             if self._asked == "file":
                 self._save(event.value)
@@ -142,7 +142,8 @@ class ValuesScreen(ListScreen[None]):
             reason = getattr(error, "strerror", None) or str(error)
             said = f"{event.value}: {reason}" if event.value.strip() else reason
             self._grid.say(self._charset.safe(said), bad=True)
-        await self.query("#asking").remove()
+        else:
+            await self.query("#asking").remove()
 
     def _file_name(self) -> str:
         kept = [c if c.isalnum() or c in "._-" else "_" for c in self._tensor_name]

@@ -92,6 +92,10 @@ class Prompt(Input):
         self._completed: str | None = None
         self._is_answered = False
 
+    def ask_again(self) -> None:
+        """Take another answer: what was typed cannot be done, and stays to be corrected."""
+        self._is_answered = False
+
     def on_mount(self) -> None:
         """Show what may be typed."""
         self._candidates.offer(self._suggest(self.value))
