@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -143,13 +145,13 @@ async def test_what_is_no_column_and_what_cannot_be_sorted_is_told(
         await opened.press("3", "s", *"colour", "enter")
         assert bar.message.startswith("no column is called colour: there are name, type")
         assert "neg, zero, pos, min, max" in opened.screen(), "in full, on more lines than one"
-        await opened.press("5", "s")
+        await opened.press("escape", "5", "s")
         assert "Source Code has an order of its own" in bar.message
         await opened.press("3", "s")
         await opened.pilot.click("#source_code")
         await opened.press(*"ze", "enter")
         assert "Source Code has an order of its own" in bar.message
-        await opened.press("3", "S")
+        await opened.press("escape", "3", "S")
         assert bar.message == "the list is in its own order: s sorts it"
 
 
@@ -173,21 +175,23 @@ def test_a_list_that_has_become_longer_is_sorted_as_a_whole(mnist: Snapshot) -> 
         some = rows[:count]
         return ToSort(some, [Outputs("graph_execution", some, np.zeros_like(some))])
 
-    first = sorted_list(run, sort, "", to_sort(100), None)
-    longer = sorted_list(run, sort, "", to_sort(320), first)
-    assert (longer.listed.rows == sorted_list(run, sort, "", to_sort(320), None).listed.rows).all()
+    keys = partial(sort_keys, run)
+    first = sorted_list(keys, sort, "", to_sort(100), None)
+    longer = sorted_list(keys, sort, "", to_sort(320), first)
+    anew = sorted_list(keys, sort, "", to_sort(320), None)
+    assert (longer.listed.rows == anew.listed.rows).all()
 
 
 @pytest.mark.parametrize("column", ["size", "name"])
-def test_a_list_that_is_turned_round_is_not_read_again(
-    mnist: Snapshot, monkeypatch: pytest.MonkeyPatch, column: str
-) -> None:
+def test_a_list_that_is_turned_round_is_not_read_again(mnist: Snapshot, column: str) -> None:
     rows = np.arange(len(mnist.run.graph_executions))
     to_sort = ToSort(rows, [Outputs("graph_execution", rows, np.zeros_like(rows))])
-    first = sorted_list(mnist.run, Sort(column), "", to_sort, None)
-    wanted = sorted_list(mnist.run, Sort(column, reverse=True), "", to_sort, None)
-    monkeypatch.delattr("tfdbg_tui.tui.background.sorting.sort_keys")
-    turned = sorted_list(mnist.run, Sort(column, reverse=True), "", to_sort, first)
+    keys = Mock(wraps=partial(sort_keys, mnist.run))
+    first = sorted_list(keys, Sort(column), "", to_sort, None)
+    wanted = sorted_list(keys, Sort(column, reverse=True), "", to_sort, None)
+    keys.reset_mock()
+    turned = sorted_list(keys, Sort(column, reverse=True), "", to_sort, first)
+    assert not keys.called
     assert (turned.listed.rows == wanted.listed.rows).all()
 
 

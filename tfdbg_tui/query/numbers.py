@@ -13,6 +13,8 @@ from tfdbg_tui.diagnosis.dataflow.callers import CallersByTime
 from tfdbg_tui.diagnosis.dataflow.pipelines import pipeline_graphs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from tfdbg_tui.diagnosis.events import Kind
@@ -59,10 +61,12 @@ class RecordedNumbers:
 
     Args:
         run: The run.
+        used_in: The step that uses what a pipeline made ahead, by graph execution, where known.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, used_in: Mapping[int, int] | None = None) -> None:
         self._run = run
+        self._used_in = used_in or {}
 
     def of(self, kind: Kind, rows: Ints) -> Tensors:
         """Return the numbers of all tensors of some events.
@@ -96,11 +100,13 @@ class RecordedNumbers:
         unmarked &= caused >= 0
         numbers["step"][unmarked] = steps_of(self._run, caused[unmarked].astype(np.int64))
         numbers["step"][self._made_ahead[self._run.graph_executions.site_ids.take(rows)]] = np.nan
+        for row, step in self._used_in.items():
+            numbers["step"][rows == row] = step
         return Tensors(np.arange(len(rows)), np.zeros(len(rows), np.int64), _by_field(numbers))
 
     @cached_property
     def _made_ahead(self) -> npt.NDArray[np.bool_]:
-        """Which sites are of a data pipeline: what it makes is in no step."""
+        """Which sites are of a data pipeline: what it makes is in no step, but used in one."""
         graphs, traces = pipeline_graphs(self._run), self._run.graph_executions
         sites = map(traces.site_by_id, range(traces.num_sites))
         return np.fromiter((site.graph_id in graphs for site in sites), bool)

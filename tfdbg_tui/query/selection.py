@@ -17,7 +17,7 @@ from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.row_tests import ONLY_RECORDED, RowTests
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tfdbg_tui.diagnosis.events import Kind
     from tfdbg_tui.logdir import Run
@@ -38,6 +38,7 @@ class Selection:
         found: Rows before `start` that the filter selects.
         start: The row to begin with: of an earlier state of the run all before it is known.
         tests: Tests of rows of that list, for what they remember; None to make them anew.
+        used_in: See `RecordedNumbers`.
 
     Attributes:
         unfit: Of the rows found, the outputs of executions that do not fit
@@ -53,6 +54,7 @@ class Selection:
         found: Rows | None = None,
         start: int = 0,
         tests: RowTests | None = None,
+        used_in: Mapping[int, int] | None = None,
     ) -> None:
         self._run = run
         self._kind: Kind = kind
@@ -67,7 +69,7 @@ class Selection:
         self.unknown = 0
         self._row_tests = tests or RowTests(run, kind)
         self._tests: list[Test] | None = None
-        self._recorded = RecordedNumbers(run)
+        self._recorded = RecordedNumbers(run, used_in)
 
     @property
     def _list(self) -> Sequence[object]:

@@ -19,7 +19,7 @@ from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.row_tests import ONLY_RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -50,16 +50,20 @@ class Outputs(NamedTuple):
     slots: Ints
 
 
-def sort_keys(run: Run, field: str, parts: Sequence[Outputs]) -> Floats:
+def sort_keys(
+    run: Run, field: str, parts: Sequence[Outputs], used_in: Mapping[int, int] | None = None
+) -> Floats:
     """Return a number for each of some tensors, smaller for what comes first; NaN for no text.
 
     Args:
         run: The run.
         field: One of `SORT_FIELDS`.
         parts: The tensors; the keys are in their order.
+        used_in: See `RecordedNumbers`.
     """
     if field in NUMBERS:
-        keys = np.concatenate([_numbers(run, field, part) for part in parts])
+        recorded = RecordedNumbers(run, used_in)
+        keys = np.concatenate([_numbers(recorded, field, part) for part in parts])
         return keys if field in _FROM_THE_LEAST else -keys
     texts = [_texts(run, field, part) for part in parts]
     known = sorted({text for table, _ in texts for text in table} - {""})
@@ -92,8 +96,8 @@ def first_in_order(field: str, *, reverse: bool) -> str:
     return "smallest first" if (field in _FROM_THE_LEAST) != reverse else "largest first"
 
 
-def _numbers(run: Run, field: str, part: Outputs) -> Floats:
-    found, recorded = [np.zeros(0)], RecordedNumbers(run)
+def _numbers(recorded: RecordedNumbers, field: str, part: Outputs) -> Floats:
+    found = [np.zeros(0)]
     for start in range(0, len(part.rows), _READ):
         rows, slots = part.rows[start : start + _READ], part.slots[start : start + _READ]
         tensors = recorded.of(part.kind, rows)

@@ -130,7 +130,18 @@ async def test_the_root_of_a_pipeline_is_made_ahead_of_the_step_that_uses_it(
         await opened.press("backslash")
         await opened.type("step=0")
         assert ROWS.count(opened.snapshot, opened.focus) == 2
-        await opened.press("escape", "1")
+        await opened.press("escape", "1", "backslash")
+        await opened.type("step=2")
+        assert "step=2: 3 " in opened.screen(), "with the root, which is told to be of that step"
+        assert "Log:0" in opened.screen()
+        await opened.press("3", "backslash")
+        await opened.type("step=2 type=Log")
+        assert ROWS.count(opened.snapshot, opened.focus) == 1
+        await opened.press("escape", "s", *"step", "enter", "G", *"kkk")
+        assert opened.focus.graph_execution == 1, "with those of step 2, before what is in none"
+        (row,) = (line for line in opened.screen().split("\n") if "▶   1 Log:0" in line)
+        assert " 2 " in row
+        await opened.press("escape", "1", "escape")
         await opened.press("M")
         await opened.app.workers.wait_for_complete()
         await opened.pilot.pause()

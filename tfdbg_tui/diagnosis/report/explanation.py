@@ -124,6 +124,15 @@ class Explanation:
                 bisect.insort(parts, (site.first.index, number))
 
     @property
+    def used_in(self) -> dict[int, int]:
+        """The step that first uses what a data pipeline made ahead of it, by graph execution.
+
+        Of other graph executions of pipelines than causes it is not known.
+        """
+        ahead = (group.finding for group in self.groups if group.finding.made_ahead)
+        return {found.event.index: found.step for found in ahead if found.step is not None}
+
+    @property
     def root(self) -> TensorEvent | None:
         """The first bad tensor of the first root."""
         return self.report.roots[0].event if self.report.roots else None

@@ -40,6 +40,7 @@ class Filtering:
         self._session = session
         self._tasks = Tasks(post)
         self._run: Run | None = None
+        self._used_in: dict[int, int] = {}
         self._selections: dict[Key, Selection] = {}
         self._listed: dict[Key, Listed] = {}
         self._under_way: tuple[Task[Listed], Key, Selection] | None = None
@@ -61,6 +62,9 @@ class Filtering:
             return
         if snapshot.run is not self._run:
             self._start_over(snapshot.run)
+        if snapshot.used_in != self._used_in:
+            self._used_in = snapshot.used_in
+            self._forget()
         focus = self._session.focus
         wanted = [key for spec in PANES for key in spec.rows.selections(focus)]
         self._selections = {key: self._selection(snapshot.run, key) for key in wanted}
@@ -97,13 +101,16 @@ class Filtering:
     def _start_over(self, run: Run) -> None:
         """Forget what was selected in an earlier state of the run, but for rows that stay."""
         if self._run is None or not keeps_rows(self._run, run):
-            self._listed = {}
-            self._under_way = None
+            self._forget()
         self._run = run
         self._selections = {}
         self._listed = {
             key: replace(listed, complete=False) for key, listed in self._listed.items()
         }
+
+    def _forget(self) -> None:
+        """Forget what was selected."""
+        self._selections, self._listed, self._under_way = {}, {}, None
 
     def _selection(self, run: Run, key: Key) -> Selection:
         if key not in self._selections:
@@ -113,7 +120,9 @@ class Filtering:
                 query = parse(text)
             except QueryError as error:
                 raise NowhereError(str(error)) from error
-            selection = Selection(run, kind, query, before.rows, before.next_row)
+            selection = Selection(
+                run, kind, query, before.rows, before.next_row, used_in=self._used_in
+            )
             selection.unfit.update(before.unfit)
             selection.unknown = before.unknown
             return selection

@@ -20,7 +20,7 @@ from tfdbg_tui.tui.session.remap import keeps_rows
 from tfdbg_tui.tui.session.snapshot import Sorted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
     from textual.message import Message
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.panes.rows import ToSort
     from tfdbg_tui.tui.session.focus import Sort
     from tfdbg_tui.tui.session.session import Session
+
+    Floats = npt.NDArray[np.float64]
+    KeysOf = Callable[[str, Sequence[Outputs]], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Found:
 
     listed: Sorted
     ids: npt.NDArray[np.int64]
-    keys: npt.NDArray[np.float64]
+    keys: Floats
 
 
 class Sorting:
@@ -59,6 +62,7 @@ class Sorting:
         self._session = session
         self._tasks = Tasks(post)
         self._run: Run | None = None
+        self._used_in: dict[int, int] = {}
         self._found: dict[str, Found] = {}
         self._under_way: tuple[Task[Found], str] | None = None
 
@@ -75,9 +79,10 @@ class Sorting:
         snapshot = self._session.snapshot
         if snapshot is None:
             return
-        if self._run is None or not keeps_rows(self._run, snapshot.run):
+        keeps = self._run is not None and keeps_rows(self._run, snapshot.run)
+        if not keeps or snapshot.used_in != self._used_in:
             self._found, self._under_way = {}, None
-        self._run = snapshot.run
+        self._run, self._used_in = snapshot.run, snapshot.used_in
         for pane, _ in self._session.focus.sorts:
             self._sort(pane)
         shown = {pane: found.listed for pane, found in self._found.items()}
@@ -99,7 +104,8 @@ class Sorting:
         to_sort = rows.to_sort(snapshot, focus)
         if to_sort is None:
             return
-        work = partial(sorted_list, snapshot.run, sort, filtered, to_sort, known)
+        keys = partial(sort_keys, snapshot.run, used_in=self._used_in)
+        work = partial(sorted_list, keys, sort, filtered, to_sort, known)
         task = self._tasks.start_work(work)
         self._under_way = task, pane
         if task.done.is_set():
@@ -126,32 +132,34 @@ class Sorting:
         return True
 
 
-def sorted_list(run: Run, sort: Sort, filtered: str, to_sort: ToSort, known: Found | None) -> Found:
+def sorted_list(
+    keys_of: KeysOf, sort: Sort, filtered: str, to_sort: ToSort, known: Found | None
+) -> Found:
     """Return a list in another order.
 
     Args:
-        run: The run.
+        keys_of: Returns the key of each of some tensors in a column; see `sort_keys`.
         sort: By what.
         filtered: The filter of the list.
         to_sort: What it lists.
         known: A list sorted by the same column that may be its beginning, or all of it; None for
             none.
     """
-    keys = _keys(run, sort.column, to_sort, known)
+    keys = _keys(keys_of, sort.column, to_sort, known)
     rows = in_order(to_sort.ids, keys, reverse=sort.reverse)
     return Found(Sorted(sort, filtered, rows), to_sort.ids, keys)
 
 
-def _keys(run: Run, column: str, to_sort: ToSort, known: Found | None) -> npt.NDArray[np.float64]:
+def _keys(keys_of: KeysOf, column: str, to_sort: ToSort, known: Found | None) -> Floats:
     """Return the key of each tensor to sort; those that are known are not read again."""
     ids, tensors = to_sort
     if known is None:
-        return sort_keys(run, column, tensors)
+        return keys_of(column, tensors)
     if np.array_equal(known.ids, ids):
         return known.keys
     start = len(known.ids)
     if column not in NUMBERS or len(tensors) != 1 or not np.array_equal(known.ids, ids[:start]):
-        return sort_keys(run, column, tensors)
+        return keys_of(column, tensors)
     (only,) = tensors
     rest = Outputs(only.kind, only.rows[start:], only.slots[start:])
-    return np.concatenate([known.keys, sort_keys(run, column, [rest])])
+    return np.concatenate([known.keys, keys_of(column, [rest])])

@@ -188,6 +188,8 @@ class GraphExecutionPane(Pane):
         by = self._sorted_title
         layer = snapshot.layer(event)
         step = snapshot.step(event) if by == "step" or trace.step is not None else None
+        if step is None and by == "step":
+            step = snapshot.used_in.get(trace.index)
         return {
             "layer": self.charset.safe(layer.path) if layer else "",
             "device": self.charset.safe(short_device(trace.device)),

@@ -190,6 +190,11 @@ class Snapshot:
             step, ahead = finding.step, "made ahead of " * finding.made_ahead
         return "" if step is None else f"{ahead}step {step:,}{counted_text(self.run)}"
 
+    @property
+    def used_in(self) -> dict[int, int]:
+        """The step that first uses what a pipeline made ahead; see `Explanation`."""
+        return self.explanation.used_in if self.explanation else {}
+
     def _finding(self, event: TensorEvent) -> Finding | None:
         """Return the cause whose first tensor an event is."""
         number = self.explanation.group_of(event) if self.explanation else None
