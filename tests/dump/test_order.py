@@ -180,11 +180,24 @@ PROGRAMS = (
 )
 
 
-@pytest.mark.parametrize("mode", ["ADAPTIVE", "NO_TENSOR", "FULL_HEALTH", "FULL_TENSOR"])
-def test_no_tensor_stands_before_what_it_was_computed_from(mode: str, tmp_path: Path) -> None:
+WHOLE = ("*Log*", "*Sqrt*", "*mul*", "*Square*")
+"""Some of the tensors of the programs: others stand before them, between them and after them."""
+
+
+@pytest.mark.parametrize(
+    ("mode", "whole"),
+    [
+        *(("ADAPTIVE", ()), ("NO_TENSOR", ()), ("FULL_HEALTH", ()), ("FULL_TENSOR", ())),
+        *(("ADAPTIVE", WHOLE), ("FULL_HEALTH", WHOLE)),
+    ],
+)
+def test_no_tensor_stands_before_what_it_was_computed_from(
+    mode: str, whole: tuple[str, ...], tmp_path: Path
+) -> None:
     for program in PROGRAMS:
         root = tmp_path / program.__name__
         tfdbg_tui.enable_dump_debug_info(str(root), mode, -1)
+        tfdbg_tui.record_values(*whole)
         program()
         tfdbg_tui.disable_dump_debug_info()
         run = open_run(str(root))

@@ -78,8 +78,7 @@ class GroupPlan:
         iterated: Whether they are in the body of a loop, whose iteration is handed over.
         measured: Whether now and then all rows are handed over with their extremes.
         adaptive: Whether bad tensors, and the inputs of their ops, are described in full.
-        among_whole_tensors: Whether the trace file takes payloads, not framed records: whole
-            tensors, and the counts of what XLA compiled, where these cannot leave.
+        dump_mode: The mode of the dump, which that of a tensor that is recorded whole may not be.
         overwritten: Whether the tensors will be gone when something made from them is seen to be
             bad, so that those that are not too large are detailed in any case.
         sizes_put: How many sizes it puts into a row of the queue.
@@ -111,7 +110,7 @@ class GroupPlan:
     iterated: bool
     measured: bool
     adaptive: bool
-    among_whole_tensors: bool
+    dump_mode: TensorDebugMode
     overwritten: bool = False
     sizes_put: int = 0
     columns: tuple[str, ...] = ()
@@ -130,6 +129,14 @@ class GroupPlan:
     settled: SettledPatterns | None = None
     exact_limit: int | None = None
     caller: str = ""
+
+    @property
+    def among_whole_tensors(self) -> bool:
+        """Whether the trace file takes payloads, not framed records.
+
+        These are whole tensors, and the counts of what XLA compiled, where these cannot leave.
+        """
+        return self.dump_mode is TensorDebugMode.FULL_TENSOR
 
     @property
     def graph_id(self) -> str:

@@ -60,6 +60,12 @@ def _detail_token() -> str:
     return own.py_func_token(_detail)
 
 
+@functools.cache
+def _keep_token() -> str:
+    """Return the token of the PyFunc that hands whole tensors of a group to its `keep`."""
+    return own.py_func_token(_keep)
+
+
 def call_sink(ops: OpMaker, inputs: Sequence[Any]) -> Any:
     """Return an op that hands the values of a group to its `sink`: a row, and the columns."""
     return _py_func(ops, _sink_token(), inputs, [])
@@ -122,6 +128,19 @@ def measured(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
     return found
 
 
+def kept(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
+    """Return the row of a group with the key of tensors that are recorded whole.
+
+    Args:
+        ops: Makes the ops, on the host.
+        row: See `row_queue.row_tensor`.
+        tensors: The tensors.
+    """
+    (found,) = _rows_of(ops, _keep_token(), [row, *tensors])
+    found.set_shape(row.shape)
+    return found
+
+
 def _together(ops: OpMaker, numbers: Sequence[Any]) -> Any:
     """Return float32 and float64 numbers as one vector of float64."""
     alike = itertools.groupby(numbers, lambda number: number.dtype)
@@ -158,6 +177,11 @@ def _measure(row: Any, extremes: Any) -> Any:
 def _detail(row: Any, curt: Any, *tensors: Any) -> Any:
     group = _groups.get(int(row.flat[0]))
     return group.detail(row, curt, *tensors) if group is not None else row
+
+
+def _keep(row: Any, *tensors: Any) -> Any:
+    group = _groups.get(int(row.flat[0]))
+    return group.keep(row, *tensors) if group is not None else row
 
 
 def _py_func(ops: OpMaker, token: str, inputs: Sequence[Any], dtypes: list[Any]) -> Any:

@@ -283,7 +283,7 @@ class FunctionOps:
             added.kept.append(row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or earlier
-            is_end = ends and number == len(groups) and instrument.goes_into_queue(added, mode)
+            is_end = ends and number == len(groups) and instrument.goes_into_queue(added, plan)
             last = added.number_of_call() if is_end else None
             sinks.append(
                 instrument.add_group(added, items, group, iteration, input_row, after, ends=last)
@@ -293,14 +293,14 @@ class FunctionOps:
     def _groups(
         self, added: AddedGraph, graph: Any, ops: list[RecordedOp]
     ) -> Iterator[tuple[list[Observed], TensorDebugMode]]:
-        """Return what is recorded together, and how; whole tensors come last."""
+        """Return what is recorded together, and how, in the order of the ops."""
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
-        whole = list(filter(self._is_whole, ops)) if added.usage.whole_tensors else []
-        rest = [recorded for recorded in ops if recorded not in whole]
-        for some, options in ((rest, self._options), (whole, self._whole_options)):
+        is_whole = self._is_whole if added.usage.whole_tensors else lambda recorded: False
+        for whole, some in itertools.groupby(ops, is_whole):
+            options = self._whole_options if whole else self._options
             found = observed.observed_tensors(
-                some, graph_id, options, shapes_doubtful=doubtful, names=added.devices
+                list(some), graph_id, options, shapes_doubtful=doubtful, names=added.devices
             )
             had = [item for item in found if added.has(item.tensor)]
             yield from (

@@ -117,9 +117,7 @@ class Group:
         if values is None:
             return
         for name, array in zip(self.plan.columns, arrays[:columns], strict=True):
-            # A string on its own comes as bytes, not as an array.
-            array = np.array(array, object if isinstance(array, bytes) else None)
-            values.setdefault(name, []).append(array)
+            values.setdefault(name, []).append(_array(array))
         self.dump.traces_taken(self, values)
 
     def _with_looks(self, row: queue_rows.Rows, tensors: tuple[Any, ...]) -> queue_rows.Rows:
@@ -219,6 +217,20 @@ class Group:
         found = self.guarded(self._with_extremes, row, extremes)
         return queue_rows.without_details(row) if found is None else found
 
+    def keep(self, row: Any, *tensors: Any) -> Any:
+        """Keep the tensors of one execution, which are recorded whole, until its row is taken.
+
+        Args:
+            row: See `queue_rows`.
+            *tensors: One for each row of the plan.
+
+        Returns:
+            The row with their key; with `NO_KEY` where they are not recorded.
+        """
+        row = np.array(row)
+        found = self.guarded(self._with_whole, row, tensors)
+        return queue_rows.without_details(row) if found is None else found
+
     def told_by_elements(
         self, rows: queue_rows.Rows, words: Words, measured: Int64Array
     ) -> list[queue_rows.Told]:
@@ -310,6 +322,12 @@ class Group:
         self._keep_extremes(row, self._counter.extremes_there(extremes))
         return row
 
+    def _with_whole(self, row: queue_rows.Rows, tensors: Sequence[Any]) -> queue_rows.Rows:
+        arrays = list(map(_array, tensors))
+        key = row.flat[queue_rows.KEY] = next(_keys)
+        self._found[key] = {"tensor": arrays}
+        return row
+
     def _keep_extremes(self, rows: queue_rows.Rows, extremes: Float64Array) -> None:
         """Note in the rows of an execution that nothing but its extremes is to be told."""
         key = rows.flat[queue_rows.KEY] = next(_keys)
@@ -385,6 +403,11 @@ class Group:
         key = row.flat[queue_rows.KEY] = next(_keys)
         self._found[key] = values
         return row
+
+
+def _array(value: Any) -> npt.NDArray[Any]:
+    """Return what TensorFlow hands over as an array: a string on its own comes as bytes."""
+    return np.array(value, object if isinstance(value, bytes) else None)
 
 
 def _is_healthy(tensor: Any) -> bool:

@@ -33,7 +33,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tfdbg_tui.dump.encode.group_plan import Row
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.observed import Observed
     from tfdbg_tui.dump.observe.places import Place
@@ -79,16 +79,16 @@ def add_group(
         return builder.build(after)
 
 
-def goes_into_queue(place: Place, mode: TensorDebugMode) -> bool:
-    """Return whether a group hands over what it saw by the queue, and not by its sink."""
-    return place.drained and tells_in_rows(mode)
+def goes_into_queue(place: Place, plan: GroupPlan) -> bool:
+    """Return whether a group hands over what it saw by the queue, and not by its sink.
+
+    What goes two ways comes in no order, so a tensor that is recorded whole goes as the others.
+    """
+    return place.drained and tells_in_rows(plan.dump_mode)
 
 
 def tells_in_rows(mode: TensorDebugMode) -> bool:
-    """Return whether a row tells all of a healthy group; in other modes each group has a sink.
-
-    What goes two ways comes in no order.
-    """
+    """Return whether a row tells all of a healthy group; in other modes each group has a sink."""
     return mode in _ROW_MODES
 
 
@@ -160,7 +160,7 @@ class _GroupBuilder:
             after.append(self._waited(self._items[0]))  # What is constant may be in a branch.
         self._plan.sizes_put = len(looks.sizes) if looks is not None else 0
         looks = looks if looks is not None and looks.tensors else None
-        if goes_into_queue(self._place, mode):
+        if goes_into_queue(self._place, self._plan):
             return self._put_all(looks, after)
         self._name_columns()
         return self._call_sink(looks, after)
@@ -224,6 +224,9 @@ class _GroupBuilder:
         """Return an op that has to run for each execution to be put into the queue."""
         if looks is None:
             row = self._row(self._host, None, [])
+            if self._plan.mode is TensorDebugMode.FULL_TENSOR:
+                tensors = [tensor for _, tensor in self._columns]
+                row = callbacks.kept(self._host.after(after), row, tensors)
             return self._put(row, elements.none(self._host), after)
         arguments = looks.arguments()
         if self._are_elements_few(arguments):
@@ -415,7 +418,7 @@ class _GroupBuilder:
 
     def _row(self, ops: OpMaker, iteration: Any, sizes: Sequence[Any]) -> Any:
         """Return the row, or the rows, of a healthy execution; see `row_queue.row_tensor`."""
-        is_queued = goes_into_queue(self._place, self._plan.mode)
+        is_queued = goes_into_queue(self._place, self._plan)
         serial = self._serial if is_queued else None
         return row_queue.row_tensor(ops, self._number, iteration, sizes, serial)
 

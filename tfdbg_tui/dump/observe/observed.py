@@ -162,7 +162,7 @@ def plan_of(
         iterated,
         measured=measured,
         adaptive=options.adaptive,
-        among_whole_tensors=options.mode is TensorDebugMode.FULL_TENSOR,
+        dump_mode=options.mode,
         overwritten=overwritten and options.adaptive,
         caller=caller,
     )
