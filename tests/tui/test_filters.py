@@ -250,8 +250,8 @@ async def test_a_long_filter_is_cut_and_what_it_finds_is_not(
 async def test_a_filter_takes_the_room_of_the_place_in_the_list(
     open_app: Open, logdirs: dict[str, Path]
 ) -> None:
-    async with open_app(logdirs["concise_health"], (80, 24)) as opened:
+    async with open_app(logdirs["concise_health"], (86, 24)) as opened:
         await opened.press("2", "z", "backslash", *"zero>50%", "enter")
-        assert " 0 of 27 · zero>50%: 0 (not on record: 27) " in opened.screen()
+        assert " 0 of 0 to 26 · zero>50%: 0 (not on record: 27) " in opened.screen()
         await opened.press("backslash", *" zero>51%", "enter")
         assert " Timeline  zero>50% zero>51%: 0 (not on record: 27) " in opened.screen()

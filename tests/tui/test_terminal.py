@@ -194,7 +194,7 @@ def test_frames_wait_until_the_terminal_has_drawn_the_last(logdirs: RecordedLogd
     terminal.run(_SETTLE)
     assert terminal.output.count(_QUERY) == drawn + 1
     terminal.answering = True
-    terminal.wait_for("30 of 320")
+    terminal.wait_for("30 of 0 to 319")
     assert terminal.output.count(_QUERY) <= drawn + 3
     terminal.send(b"jq")
     assert terminal.finish() == 0

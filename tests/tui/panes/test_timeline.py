@@ -11,6 +11,7 @@ from tests.diagnosis.tiny import Program
 from tfdbg_tui.tui.panes.timeline import ExecutionTimeline
 from tfdbg_tui.tui.terminal.text import UNICODE
 from tfdbg_tui.wire import events, omissions, tfrecord
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,3 +54,15 @@ async def test_what_is_told_of_an_execution_takes_the_blank_lines_kept_for_it(
         assert lines[at].strip().endswith("FULL_HEALTH")
         assert lines[at - 1].strip().endswith("CrossEntropyWithLogits")
         assert ":0 float32" in lines[at + 1]
+
+
+async def test_the_mode_is_the_one_that_was_asked_for(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    """No record is in ADAPTIVE: it takes one of TensorFlow's modes for each."""
+    for name, told in (("nested_loops", "ADAPTIVE"), ("concise_health", "CONCISE_HEALTH")):
+        async with open_app(logdirs[name], (120, 40)) as opened:
+            await opened.press("2", "z", "G")
+            execution = opened.snapshot.run.executions[-1]
+            assert execution.mode == TensorDebugMode.CONCISE_HEALTH
+            assert opened.screen().count(f" · {told}") == 1

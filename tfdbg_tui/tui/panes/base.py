@@ -140,11 +140,20 @@ class Pane(VirtualList):
         if not count:
             return ""
         cursor = self.cursor
-        return f"{count:,}" if cursor is None else self.place_words(cursor, count)
+        return f"{count:,}" if cursor is None else self.place_words(cursor + 1, count)
 
     def place_words(self, number: int, count: int) -> str:
-        """Return what the title says of the place in the list, alone or behind that of a match."""
+        """Return what the title says of the place in the list, alone or behind that of a match.
+
+        Args:
+            number: The number of what is chosen, from 1.
+            count: How many there are.
+        """
         return f"row {number:,}" if self._searched else f"{number:,} of {count:,}"
+
+    def index_words(self, index: int, count: int) -> str:
+        """Return the same of a list whose rows show their index: `of 3` would be no last one."""
+        return f"row {index:,}" if self._searched else f"{index:,} of 0 to {count - 1:,}"
 
     def filter_words(self, beside: str = "") -> str:
         """Return what the title says of the pane's filter; "" where it has none.

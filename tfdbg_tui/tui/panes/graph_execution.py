@@ -266,7 +266,7 @@ class GraphExecutionPane(Pane):
         if snapshot is None or index is None:
             return ""
         total = len(snapshot.run.graph_executions)
-        return self.position_and_filter(self.place_words(index, total)) + self.sort_words()
+        return self.position_and_filter(self.index_words(index, total)) + self.sort_words()
 
 
 def _is_there(snapshot: Snapshot | None) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from textual import events
 
-    from tfdbg_tui.logdir import Execution, TensorSummary
+    from tfdbg_tui.logdir import Execution, Run, TensorSummary
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Cell, Line
@@ -238,7 +238,7 @@ class ExecutionTimeline(Pane):
             (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
             (self.charset.safe(short_device(device)), "dim"),
             ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
-            (_mode(execution), "dim"),
+            (_mode(snapshot.run, execution), "dim"),
             (self.charset.safe(breadcrumb(execution.layer, self.charset.inside)), "call"),
         ]
         name: Cell = (self.charset.safe(readable_function(execution.op_type)), "strong")
@@ -274,7 +274,7 @@ class ExecutionTimeline(Pane):
         """See `Pane`."""
         snapshot, index = self.session.snapshot, self.session.focus.execution
         total = ROWS.total(snapshot) if snapshot else 0
-        text = f"{total:,}" if index is None or not total else self.place_words(index, total)
+        text = f"{total:,}" if index is None or not total else self.index_words(index, total)
         return self.position_and_filter(text)
 
     def on_click(self, event: events.Click) -> None:
@@ -298,10 +298,13 @@ class ExecutionTimeline(Pane):
             self.post_message(VirtualList.RowClicked(self, row))
 
 
-def _mode(execution: Execution) -> str:
-    from tfdbg_tui.wire.modes import mode_name
+def _mode(run: Run, execution: Execution) -> str:
+    """Return the mode as it was asked for: what ADAPTIVE records has the mode of its counts."""
+    from tfdbg_tui.wire.modes import TensorDebugMode, mode_name
 
-    return mode_name(execution.mode)
+    counts = execution.mode in (TensorDebugMode.CONCISE_HEALTH, TensorDebugMode.FULL_HEALTH)
+    adaptive = counts and run.files.mode_name == "ADAPTIVE"
+    return run.files.mode_name if adaptive else mode_name(execution.mode)
 
 
 SPEC = PaneSpec(
