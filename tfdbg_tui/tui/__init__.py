@@ -54,7 +54,8 @@ def run_app(
             "columns" and "rows".
 
     Returns:
-        0, or 2 where this terminal cannot show the app, or the user's keys cannot be read.
+        0, or 2 where this terminal cannot show the app, or the user's keys cannot be read, or
+        Textual cannot be as its environment variables want it.
 
     Raises:
         LogdirError: None of `logdirs` is a directory, or holds a run called `run`; with `follow`
@@ -67,6 +68,10 @@ def run_app(
         )
     if not follow:
         _check(logdirs, run)
+    from tfdbg_tui.tui.terminal.settings import unusable_setting
+
+    if unusable := unusable_setting(os.environ):
+        return _refuse(unusable)
     from tfdbg_tui.logdir.discovery import absolute
     from tfdbg_tui.tui.actions.keymap import KeymapError, read_keymap
     from tfdbg_tui.tui.app import TfdbgApp
