@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,29 @@ def test_a_rewritten_file_of_events_is_read_again(
         assert before.graph_executions[319] == last  # its file is still there for it
     else:
         assert any("shorter" in problem.message for problem in after.problems)
+
+
+def test_what_was_read_of_a_file_that_becomes_shorter_stays(
+    tmp_path: Path, logdirs: RecordedLogdirs
+) -> None:
+    for path in logdirs["mnist"].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (path,) = tmp_path.glob("*.graph_execution_traces")
+    data = path.read_bytes()
+    (files,) = list_runs(tmp_path)
+    reader = RunReader(files)
+    before = reader.read_all()
+    for size in (len(data) // 2, 0):
+        os.truncate(path, size)
+        after = reader.read_all()
+        assert (len(after.graph_executions), after.num_alerts) == (320, before.num_alerts)
+        assert (after.state.shortened, after.state.generation) == (True, 0)
+        told = f"became shorter than the {len(data):,} bytes read of it, by {len(data) - size:,}"
+        assert any(told in problem.message for problem in after.problems)
+    path.write_bytes(data)  # as where it is copied once more
+    again = reader.read_all()
+    assert (again.state.shortened, again.state.generation) == (False, 1)
+    assert len(again.graph_executions) == 320
 
 
 def test_deletion_is_told(tmp_path: Path, logdirs: RecordedLogdirs) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -318,6 +319,19 @@ async def test_deletion_and_a_new_start_in_the_same_place(
         again.write(of=1)
         label = list_runs(writer.logdir)[0].label
         await live.until(lambda: live.session.snapshot.run.files.label == label)
+
+
+async def test_a_file_that_becomes_shorter_is_told_and_what_was_read_stays(writer: Writer) -> None:
+    writer.start()
+    writer.write(of=1)
+    (traces,) = writer.logdir.glob("*.graph_execution_traces")
+    async with watched(writer.logdir) as live:
+        await live.until(lambda: live.num_traces == 320)
+        os.truncate(traces, traces.stat().st_size // 2)
+        await live.until(lambda: "a file became shorter" in live.recording_line())
+        assert "ring buffer" not in live.recording_line()
+        assert live.num_traces == 320
+        assert live.session.snapshot.run.num_alerts == 495
 
 
 async def test_a_circular_buffer_that_replaces_its_file(writer: Writer) -> None:

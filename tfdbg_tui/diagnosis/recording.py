@@ -82,7 +82,7 @@ class StatusTracker:
             self._whole_at = None
             if before is not None and before.files == run.files:
                 self._grew_at = now  # a circular buffer has replaced its file
-        elif run.progress.bytes_total != before.progress.bytes_total:
+        elif run.progress.bytes_total > before.progress.bytes_total:
             self._grew_at = now
         if run.progress.complete or self._counts:
             self._counts.append((now, run.num_events))

@@ -331,8 +331,10 @@ class RunState:
             unless it is killed or crashes; that of TensorFlow does not tell.
         prompt: Whether they are known to be of this project's writer, which keeps nothing back.
         generation: How often a file of events was read again from its start, because a circular
-            buffer had replaced it, or it had become shorter: events of different generations have
-            different indices.
+            buffer had replaced it, or something else was written to it: events of different
+            generations have different indices.
+        shortened: Whether a file of events is shorter than what was read of it: some of the values
+            cannot be read any more.
     """
 
     deleted: bool = False
@@ -343,3 +345,4 @@ class RunState:
     killed: bool = False
     prompt: bool = False
     generation: int = 0
+    shortened: bool = False

@@ -155,18 +155,15 @@ class FileSetReader:
     def _start_again(self, *, patient: bool) -> None:
         """Read a file of events from its start if it is not the file it was.
 
-        A dump writer with a circular buffer replaces the file by one with its last events.
+        A dump writer with a circular buffer replaces the file by one with its last events.  What
+        has only become shorter tells nothing new, so what was read of it stays.
         """
         for suffix in (filesets.EXECUTION, filesets.GRAPH_EXECUTION_TRACES):
             file = self.files[suffix]
-            if file.fate not in ("truncated", "replaced"):
+            if file.fate in ("truncated", "rewritten"):
+                self._report_shorter(file)
+            if file.fate not in ("rewritten", "replaced"):
                 continue
-            if file.fate == "truncated":
-                self._shared.problems.add(
-                    file.path,
-                    f"became shorter than the {file.position:,} bytes read of it; it is read "
-                    "again from its start",
-                )
             self.files[suffix] = self._file(suffix)
             self.files[suffix].look(patient=patient)
             self.restarts += 1
@@ -174,6 +171,16 @@ class FileSetReader:
                 self.executions = self._execution_log()
             else:
                 self.traces = self._trace_log()
+
+    def _report_shorter(self, file: RecordFile) -> None:
+        """Report a file that is, or was, shorter than what was read of it."""
+        shorter = f"became shorter than the {file.position:,} bytes read of it"
+        if file.fate == "truncated":
+            rest = "what was read stays on screen, without the values that were there"
+            message = f"{shorter}, by {file.position - file.size:,}; {rest}"
+        else:
+            message = f"{shorter}; it is read again from its start"
+        self._shared.problems.add(file.path, message, key="shorter")
 
     def _file(self, suffix: str) -> RecordFile:
         is_repeating = suffix == filesets.GRAPH_EXECUTION_TRACES

@@ -228,6 +228,7 @@ class RunReader:
             killed=self._killed,
             prompt=all(reader.process.is_ours for reader in self._sets),
             generation=sum(reader.restarts for reader in self._sets),
+            shortened="truncated" in fates,
         )
 
     def _ask_processes(self) -> None:

@@ -28,6 +28,9 @@ Where writes reach a network file system out of order, or its caches lag behind,
 longer than what has arrived of it; what is missing reads as zeros.
 """
 
+_START_BYTES = 64
+"""By so many bytes a file that has become shorter is known to be no other one."""
+
 _HEADER, _FOOTER, _FRAME = tfrecord.HEADER_SIZE, tfrecord.FOOTER_SIZE, tfrecord.FRAME_SIZE
 
 
@@ -41,7 +44,8 @@ class RecordFile:
         modified: When the file was written last, in seconds since the epoch; None where it is
             not there.
         fate: What became of the file since it was opened: "", "deleted", "replaced" (another
-            file has its name now) or "truncated" (it is shorter than what was read of it).
+            file has its name now), "truncated" (it is shorter than what was read of it, and no more
+            than that) or "rewritten" (it was, and something else has been written to it).
     """
 
     def __init__(self, path: str, problems: Problems) -> None:
@@ -49,10 +53,12 @@ class RecordFile:
         self.position = 0
         self.size = 0
         self.modified: float | None = None
-        self.fate: Fate | Literal["truncated"] = ""
+        self.fate: Fate | Literal["truncated", "rewritten"] = ""
         self._problems = problems
         self._file: StoredFile | None = None
         self._searched = 0
+        self._start = b""  # the first bytes that were read
+        self._cut: int | None = None  # its size since it became shorter than that
         self._patient = False
         self._waiting = False
         self._hole = (-1, 0.0)  # where there are zeros, and since when
@@ -70,7 +76,12 @@ class RecordFile:
     def exhausted(self) -> bool:
         """Whether nothing whole is left of what was there at the last look."""
         looked_at = (self.size, self.modified)
-        return self.position >= self.size or self._waiting or self._exhausted_at == looked_at
+        return (
+            self.fate == "truncated"
+            or self.position >= self.size
+            or self._waiting
+            or self._exhausted_at == looked_at
+        )
 
     def look(self, *, patient: bool) -> None:
         """Note how large the file is now; open it if it has appeared.
@@ -86,15 +97,22 @@ class RecordFile:
         self._patient, self._waiting = patient, False
         if size is not None:
             self.size, self.modified = size, modified
-            if self.size < self.position:
-                self.fate = "truncated"
+            if not self.fate and (size < self.position or self._cut is not None):
+                self.fate = self._fate_of_shorter(size)
+
+    def _fate_of_shorter(self, size: int) -> Literal["truncated", "rewritten"]:
+        has_grown = self._cut is not None and size > self._cut
+        self._cut = size
+        kept = self._start[:size]
+        is_same = self._bytes_ahead(0, len(kept)) == kept
+        return "truncated" if is_same and not has_grown else "rewritten"
 
     def read(self, buffer: ScanBuffer, limit: int) -> Chunk | None:
         """Return the whole records within the next `limit` bytes, or None where there are none.
 
         A record larger than `limit` comes alone.  What is damaged is skipped and reported.
         """
-        while not self.exhausted and self.fate != "truncated":
+        while not self.exhausted:
             size = self._fill(buffer, self.position, min(limit, buffer.size))
             bounds = frames.walk(buffer.data, size)
             chunk: Chunk | None
@@ -110,7 +128,7 @@ class RecordFile:
 
     def heads(self, limit: int) -> Iterator[tuple[int, bytes]]:
         """Yield (offset, first `limit` bytes of the payload) of each record that is left."""
-        while not self.exhausted and self.fate != "truncated":
+        while not self.exhausted:
             length = self._next_length()
             if length is None:
                 self._go_on(ScanBuffer(1 << 20))
@@ -221,6 +239,8 @@ class RecordFile:
                 done += got
         except OSError as error:
             self._fail(offset + done, error)
+        if not offset:
+            self._start = bytes(buffer.view[: min(done, _START_BYTES)])
         return done
 
     def _fail(self, offset: int, error: OSError) -> None:

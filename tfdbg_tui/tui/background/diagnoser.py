@@ -79,10 +79,20 @@ class Diagnoser(Worker):
             is_final = at_rest or _has_ended(snapshot)
             if not (is_final or _worth_it(snapshot, self._explained)):
                 continue
+            if self._knows_more_than(snapshot):
+                continue
             started = time.monotonic()
             self._explain(snapshot, anew=is_final)
             cost = time.monotonic() - started
             self._urgent.wait(max(_SHORTEST_PAUSE, cost * _SHARE))
+
+    def _knows_more_than(self, snapshot: Snapshot) -> bool:
+        """Whether what was explained is the same run, when all its values could be read."""
+        known = self._diagnosed
+        if known is None or not snapshot.run.state.shortened or known.run.state.shortened:
+            return False
+        same_rows = known.run.state.generation == snapshot.run.state.generation
+        return same_rows and _are_of_one_run(snapshot, known)
 
     def _is_urgent(self, snapshot: Snapshot) -> bool:
         """Whether a snapshot is explained at once, however much time that took before."""

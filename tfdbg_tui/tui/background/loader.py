@@ -307,4 +307,5 @@ def _state(run: Run) -> tuple[object, ...]:
         run.state.killed,
         run.state.deleted,
         run.state.generation,
+        run.state.shortened,
     )

@@ -48,6 +48,7 @@ class Recording:
     _off_because: str = ""
     _only_bad_because: str = ""
     _killed: bool = False
+    _shortened: bool = False
 
     def note(self, run: Run) -> None:
         """Take notice of the newest state of the run."""
@@ -58,6 +59,7 @@ class Recording:
         self._off_because = "" if is_over else run.pause_reason
         self._only_bad_because = "" if is_over or self._off_because else run.only_bad_reason
         self._killed = run.state.killed
+        self._shortened = run.state.shortened
         if run.state.generation != self._generation:
             self._generation = run.state.generation
             self.growing = True
@@ -117,6 +119,8 @@ class Recording:
 
     def _words(self, status: RecordingStatus) -> Cell:
         silent, program = duration(status.silent), self.program
+        if self._shortened:
+            return "a file became shorter; what was read stays: ! tells", "match"
         if status.phase == "recording":
             return self._recording(status), "live"
         if status.phase == "deleted":
@@ -140,7 +144,7 @@ class Recording:
 
     def _recording(self, status: RecordingStatus) -> str:
         words = "recording"
-        if self._generation:
+        if self._run and self._run.files.circular_buffer_size:
             words += " into a ring buffer"
         elif status.events_per_second:
             words += f" {compact(round(status.events_per_second))} events/s"
