@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.callers import CallersByTime
-from tfdbg_tui.diagnosis.dataflow.pipelines import pipeline_graphs
+from tfdbg_tui.diagnosis.dataflow.calls import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,9 +107,9 @@ class RecordedNumbers:
     @cached_property
     def _made_ahead(self) -> npt.NDArray[np.bool_]:
         """Which sites are of a data pipeline: what it makes is in no step, but used in one."""
-        graphs, traces = pipeline_graphs(self._run), self._run.graph_executions
+        calls, traces = Calls(self._run), self._run.graph_executions
         sites = map(traces.site_by_id, range(traces.num_sites))
-        return np.fromiter((site.graph_id in graphs for site in sites), bool)
+        return np.fromiter((calls.in_pipeline(site.graph_id) for site in sites), bool)
 
     @cached_property
     def _callers(self) -> CallersByTime:

@@ -20,7 +20,6 @@ from tfdbg_tui.diagnosis import (
     readable_function,
     typed_summary,
 )
-from tfdbg_tui.diagnosis.dataflow.pipelines import pipeline_graphs
 from tfdbg_tui.query.numbers import RecordedNumbers
 from tfdbg_tui.query.selection import Selection
 
@@ -238,7 +237,7 @@ def _execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
 
 def _graph_execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
     place = cache(lambda stack_id: location_of(run, stack_id))
-    layers, ahead = LayersOfOps(run), pipeline_graphs(run)
+    layers = LayersOfOps(run)
 
     def rows(index: int) -> Iterator[TensorRow]:
         trace = run.graph_executions[index]
@@ -252,7 +251,7 @@ def _graph_execution_rows(run: Run) -> Callable[[int], Iterator[TensorRow]]:
             process=site.file_set,
             thread=None,
             wall_time=trace.wall_time,
-            step=None if trace.graph_id in ahead else step,
+            step=None if layers.calls.in_pipeline(trace.graph_id) else step,
             iteration=trace.iteration,
             name=trace.tensor_name,
             op_type=trace.op_type,

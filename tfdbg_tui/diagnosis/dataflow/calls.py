@@ -108,12 +108,14 @@ class Calls:
     def in_pipeline(self, graph_id: str) -> bool:
         """Whether a graph belongs to an input pipeline (``Dataset.map`` and the like).
 
-        What its functions give back comes out of the pipeline's iterator.
+        What its functions give back comes out of the pipeline's iterator: it is made ahead, while
+        steps run that use it later.
         """
         outermost = self.outermost(graph_id)
         if outermost in self._named_by:
             return bool(self._named_by[outermost] - {REDUCES_DATASET})
-        return self._run.graphs[outermost].name.startswith(PIPELINE)
+        graph = self._run.graphs.get(outermost)
+        return graph is not None and graph.name.startswith(PIPELINE)
 
     def takes_elements(self, graph_id: str) -> bool:
         """Whether a graph is a function that takes the elements of a dataset.

@@ -61,7 +61,7 @@ def is_made_ahead(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
         event: A tensor that was made.
     """
     graph_id = graph_id_of(run, event)
-    return graph_id in run.graphs and dataflow.calls.in_pipeline(graph_id or "")
+    return graph_id is not None and dataflow.calls.in_pipeline(graph_id)
 
 
 def iteration_of(run: Run, event: TensorEvent) -> int | None:

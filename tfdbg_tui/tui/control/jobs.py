@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.tui import navigation
 
@@ -30,8 +30,7 @@ class Jobs:
         self._parts = parts
         self._session = parts.session
         self._navigator = navigator
-        self._goes_to_root = False
-        self._has_opened = False
+        self._root: Literal["unknown", "known", "looked at"] = "unknown"
 
     def found(self, processes: Sequence[RunFiles], unlisted: Sequence[Unlisted]) -> None:
         """Summarise processes, and tell which logdirs could not be listed."""
@@ -39,7 +38,8 @@ class Jobs:
 
     def read(self, message: JobsRead) -> None:
         """Show what has been summarised; go to the root, once, where nobody has gone anywhere."""
-        self._goes_to_root = message.complete and not self._has_opened
+        if self._root != "looked at":
+            self._root = "known" if message.complete else "unknown"
         self._session.show_jobs(message.jobs)
 
     def _open_on_root(self) -> None:
@@ -48,7 +48,7 @@ class Jobs:
         job = snapshot.job if snapshot else None
         if snapshot is None or job is None:
             return
-        self._goes_to_root, self._has_opened = False, True
+        self._root = "looked at"
         if not job.report.roots:
             return
         root = job.report.roots[0]
@@ -57,7 +57,7 @@ class Jobs:
 
     def look(self) -> None:
         """Open the process that has been asked for, if one has, or that of the root."""
-        if self._goes_to_root:
+        if self._root == "known":
             self._open_on_root()
         snapshot, focus = self._session.snapshot, self._session.focus
         asked = focus.other_process
