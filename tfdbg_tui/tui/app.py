@@ -332,7 +332,8 @@ class TfdbgApp(PacedApp):
             await self.query("Prompt, Candidates").remove()
             self.parts.main.keys.ask("")
         else:
-            self.query_one(Prompt).ask_again()
+            for prompt in self.query(Prompt):  # none where the app ends
+                prompt.ask_again()
 
     async def on_prompt_key_after_answer(self, message: Prompt.KeyAfterAnswer) -> None:
         """Do what the key does in the panes."""
