@@ -109,6 +109,10 @@ async def test_a_small_screen_shows_no_companion_that_is_not_there(
         (pane,) = [pane for pane in panes if pane.display]
         assert pane.spec.name == "graph_structure"
         assert pane.region.height == opened.app.query_one("#body").region.height
+        for key, name in (("1", "alerts"), ("2", "timeline")):
+            await opened.press(key)
+            names = [pane.spec.name for pane in panes if pane.display]
+            assert names == [name, "source_code"], "in place of graph executions"
 
 
 async def test_the_mouse_drags_borders(open_app: Open, logdirs: RecordedLogdirs) -> None:

@@ -50,7 +50,8 @@ class PaneSpec:
         view: The widget that draws it.
         tile: Which of the tiles it stands in, as `app.tcss` numbers them.  Of panes that share
             one, the focused one is in front, else the first.
-        companion: Name of the pane below it where only two fit; "" for none.
+        companions: Names of panes of which the first that there is stands below it where only two
+            fit.
         keys: Ids of the actions that its footer names, besides those that every footer names.
         prefix: What `:` calls its rows, as in ``trace:88``; "" where they have no numbers.
         total: Returns how many there are of what it lists, for its tab.
@@ -67,7 +68,7 @@ class PaneSpec:
     rows: Rows
     view: type[Pane]
     tile: int
-    companion: str = ""
+    companions: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     prefix: str = ""
     total: Callable[[Snapshot], int] | None = None

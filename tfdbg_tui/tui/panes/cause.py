@@ -207,7 +207,7 @@ SPEC = PaneSpec(
     rows=CauseRows(),
     view=Cause,
     tile=2,
-    companion="why",
+    companions=("why",),
     keys=("next_pane", "close_why", "copy", "copy_diagnosis"),
     answers_why=True,
 )

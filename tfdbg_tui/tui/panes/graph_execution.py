@@ -285,7 +285,7 @@ SPEC = PaneSpec(
     rows=ROWS,
     view=GraphExecutionPane,
     tile=3,
-    companion="graph_structure",
+    companions=("graph_structure",),
     keys=(
         *("first_alert", "why", "next_alert", "history"),
         *("producer", "consumer", "bad_only", "filter", "sort"),

@@ -329,6 +329,6 @@ SPEC = PaneSpec(
     rows=ROWS,
     view=GraphStructure,
     tile=4,
-    companion="graph_execution",
+    companions=("graph_execution",),
     keys=("why", "producer", "consumer", "bad_branches"),
 )

@@ -349,7 +349,7 @@ SPEC = PaneSpec(
     rows=ROWS,
     view=SourceCode,
     tile=5,
-    companion="stack_trace",
+    companions=("stack_trace",),
     keys=("frame_up", "frame_down", "edit", "tensors_of_line"),
     beside_why=frozenset({"wide", "normal"}),
 )

@@ -303,6 +303,6 @@ SPEC = PaneSpec(
     rows=FRAMES,
     view=StackTrace,
     tile=6,
-    companion="source_code",
+    companions=("source_code",),
     keys=("frame_up", "frame_down", "edit", "library_frames"),
 )

@@ -50,7 +50,9 @@ def shown_panes(
     if zoomed or layout == "tiny":
         return frozenset({focused.name})
     if layout == "small":
-        return frozenset({focused.name, focused.companion} & {spec.name for spec in there})
+        names = {spec.name for spec in there}
+        below = [name for name in focused.companions if name in names]
+        return frozenset({focused.name, *below[:1]})
     if focus.why is None or not (focused.answers_why or layout in focused.beside_why):
         return frozenset(_tiles(focused, [spec for spec in there if not spec.answers_why]))
     asked = [spec for spec in there if spec.answers_why]
