@@ -314,6 +314,20 @@ def test_signals_and_input_reach_the_program_as_without(tmp_path: Path, handler:
         process.stderr.close()
 
 
+def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import signal; print(signal.getsignal(signal.SIGHUP))")
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
+    done = subprocess.run(
+        [*command, tmp_path / "logdir", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
+    assert str(signal.SIG_IGN) in done.stderr.splitlines()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

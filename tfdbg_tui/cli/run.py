@@ -43,7 +43,7 @@ from tfdbg_tui.user_files import make_private_directory
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.wire.filesets import FileSet
@@ -242,8 +242,7 @@ def _run_headless(program: Program, args: argparse.Namespace) -> int:
         from tfdbg_tui.cli.watch import Stopper  # it loads the diagnosis
 
         stopper = Stopper(program, lambda: _runs(program, others))
-    with _received_signals() as received:
-        program.start(stdin=None)
+    with _received_signals(lambda: program.start(stdin=None)) as received:
         if stopper is not None:
             stopper.start()
         _copy_output(program, received)
@@ -322,19 +321,26 @@ def _why_nothing(program: Program) -> str:
 
 
 @contextlib.contextmanager
-def _received_signals() -> Iterator[set[int]]:
-    """Collect the signals that mean the program, instead of ending at them.
+def _received_signals(start: Callable[[], None]) -> Iterator[set[int]]:
+    """Start the program, and collect the signals that mean it, instead of ending at them.
 
-    Those that are ignored, too: the program may take them nevertheless.  To stop it is not its own
-    doing.
+    What is ignored here, as under ``nohup``, it ignores too when it begins, so that is collected
+    from then on: it may take it nevertheless.  To stop it is not its own doing.
+
+    Args:
+        start: Starts it.
     """
     received: set[int] = set()
     handlers = {number: signal.getsignal(number) for number in _FOR_THE_PROGRAM}
     stops = handlers[signal.SIGTSTP] is not signal.SIG_IGN
     wanted = [number for number in handlers if stops or number != signal.SIGTSTP]
-    for number in wanted:
-        signal.signal(number, lambda number, _: received.add(number))
+    ignored = [number for number in wanted if handlers[number] is signal.SIG_IGN]
     try:
+        for number in [number for number in wanted if number not in ignored]:
+            signal.signal(number, lambda number, _: received.add(number))
+        start()
+        for number in ignored:
+            signal.signal(number, lambda number, _: received.add(number))
         yield received
     finally:
         for number in wanted:
