@@ -226,8 +226,13 @@ class Program:
         self.send(signal.SIGKILL)
         self._process.wait()
 
-    def send(self, number: int) -> None:
-        """Send a signal to the program and to the processes that it has started."""
+    def send(self, number: int, *, alone: bool = False) -> None:
+        """Send a signal to the program.
+
+        Args:
+            number: The signal.
+            alone: Whether the processes that it has started do not get it.
+        """
         assert self._process is not None
         with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
-            os.killpg(self._process.pid, number)
+            (os.kill if alone else os.killpg)(self._process.pid, number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import signal
 import subprocess
@@ -312,6 +313,46 @@ def test_signals_and_input_reach_the_program_as_without(tmp_path: Path, handler:
         process.kill()
         process.wait()
         process.stderr.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+def test_other_signals_reach_the_program_alone(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "program.py").write_text(
+        f"""\
+import signal, subprocess, sys, time
+asked = []
+signal.signal({int(number)}, lambda number, _: asked.append(number))
+worker = subprocess.Popen([sys.executable, "-c", "input(); print('saved')"],
+                          stdin=subprocess.PIPE)
+print("asks", flush=True)
+while not asked:
+    time.sleep(0.01)
+time.sleep(0.2)
+worker.communicate(b"save\\n")
+"""
+    )
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
+    process = subprocess.Popen(
+        [*command, tmp_path / "logdir", tmp_path / "program.py"], stderr=subprocess.PIPE, text=True
+    )
+    lines = iter(process.stderr.readline, "")
+    assert any(line == "asks\n" for line in lines)
+    process.send_signal(number)
+    assert [next(lines) for _ in range(2)] == ["saved\n", "The program: ended with exit code 0\n"]
+    process.communicate()
+
+
+@pytest.mark.parametrize("errors", ["2>&-", "2>/dev/full"])
+def test_a_program_runs_though_nobody_reads_errors(tmp_path: Path, errors: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(f"print('begins'); open({str(tmp_path / 'done')!r}, 'w')")
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
+    words = " ".join(map(shlex.quote, map(str, [*command, tmp_path / "logdir", program])))
+    done = subprocess.run(
+        ["sh", "-c", f"{words} {errors}"], stdout=subprocess.PIPE, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("", 2)  # nothing was recorded
+    assert (tmp_path / "done").exists()
 
 
 def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:

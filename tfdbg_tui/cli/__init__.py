@@ -37,6 +37,8 @@ COMMANDS = {
 def main(argv: list[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own) and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if sys.stderr is None:  # The shell has closed it: nobody is to be told.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=SPELLED)

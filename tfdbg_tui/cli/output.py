@@ -6,7 +6,7 @@ import codecs
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from tfdbg_tui.cli import colours
 
@@ -51,10 +51,10 @@ def put(text: str) -> bool:
         print(text, flush=True)
         return True
     except BrokenPipeError:
-        _silence()
+        silence(sys.stdout)
         return False
     except OSError as error:
-        _silence()
+        silence(sys.stdout)
         raise OutputError(f"standard output cannot be written: {error.strerror}") from None
 
 
@@ -77,12 +77,23 @@ def put_report(report: R, in_words: Callable[[R], str], *, as_json: bool) -> Non
 
 
 def tell(text: str) -> None:
-    """Print a line on standard error; what a logdir has put into it cannot steer the terminal."""
+    """Print a line on standard error that begins with the tool's name."""
+    put_error(f"tfdbg-tui: {text}")
+
+
+def put_error(line: str) -> None:
+    """Print a line on standard error; what a logdir has put into it cannot steer the terminal.
+
+    Where nobody can read it, that is no reason not to go on.
+    """
     from tfdbg_tui.logdir.text import printable  # With NumPy, which the command's start needs not.
 
-    print(f"tfdbg-tui: {printable(text)}", file=sys.stderr, flush=True)
+    try:
+        print(printable(line), file=sys.stderr, flush=True)
+    except OSError:
+        silence(sys.stderr)
 
 
-def _silence() -> None:
+def silence(stream: TextIO) -> None:
     """Send what is still buffered nowhere, so that the interpreter does not complain at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -31,11 +31,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_app_arguments, add_live_arguments, app_options, live_options
-from tfdbg_tui.cli.output import tell
+from tfdbg_tui.cli.output import put_error, silence, tell
 from tfdbg_tui.dump.options import validated
 from tfdbg_tui.logdir import LogdirError, list_runs
 from tfdbg_tui.logdir.processes import are_of_a_cluster
-from tfdbg_tui.logdir.text import printable
 from tfdbg_tui.program import DEFAULTS, Program, new_logdir
 from tfdbg_tui.storage import urls
 from tfdbg_tui.storage.spool import Spool
@@ -49,7 +48,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.wire.filesets import FileSet
 
 _COPY_SECONDS = 0.1
-_FOR_THE_PROGRAM = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP
+_OF_TERMINALS = signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP
+"""What a terminal sends to all processes in front; other signals are sent to one."""
+_FOR_THE_PROGRAM = *_OF_TERMINALS, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -193,7 +194,7 @@ def _report(program: Program) -> None:
         f"What it printed: {program.log_path}",
         f"Open its logdir again: tfdbg-tui {shlex.quote(logdir)}",
     ):
-        print(printable(line), file=sys.stderr)
+        put_error(line)
 
 
 def _dump_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -352,7 +353,7 @@ def _pass_on(received: set[int], program: Program) -> None:
     while received:
         number = received.pop()
         if number != signal.SIGTSTP:
-            program.send(number)
+            program.send(number, alone=number not in _OF_TERMINALS)
             continue
         program.send(signal.SIGSTOP)
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -379,4 +380,4 @@ def _copy(log: BinaryIO) -> None:
         shutil.copyfileobj(log, sys.stderr.buffer)
         sys.stderr.flush()
     except OSError:  # Nobody reads it any more; all is in the log.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        silence(sys.stderr)
