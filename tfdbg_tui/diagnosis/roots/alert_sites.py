@@ -137,7 +137,13 @@ def _split(run: Run, place: AlertPlace, slot: int, tally: AlertTally) -> Iterato
 
 
 def parted(run: Run, site: AlertSite, row: int) -> tuple[AlertSite, AlertSite]:
-    """Return a place before an alert of it, given by its row, and from that one on."""
+    """Return a place before one of its alerts, and from that one on.
+
+    Args:
+        run: The run.
+        site: The place.
+        row: Row of the alert; it is not the first.
+    """
     rows = _rows_of(run, site.place, site.slot)
     rows = rows[(rows >= site.first.index) & (rows <= site.last.index)]
     at = int(np.searchsorted(rows, row))
