@@ -24,12 +24,13 @@ from tfdbg_tui.wire import filesets, metadata, omissions
 from tfdbg_tui.wire.events import DebugEvent, Omission
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tfdbg_tui.storage.spool import Spool
 
 _PATIENCE_SECONDS = 5.0
 _LONGEST_ID = 100  # in names of files
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 
 # Python imports sitecustomize from here, in the program.
 _STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dump", "startup")
@@ -145,7 +146,7 @@ class Program:
         """The file that holds what the program printed, standard output and error together."""
         return _new_log(self.logdir, self.run_id)
 
-    def start(self, stdin: int | None = subprocess.DEVNULL) -> None:
+    def start(self, stdin: int | None = subprocess.DEVNULL, *, outlives: bool = True) -> None:
         """Start the program.
 
         It gets a session of its own, so that neither Ctrl-C in this terminal nor the end of the
@@ -153,7 +154,10 @@ class Program:
 
         Args:
             stdin: What `subprocess.Popen` takes; None gives it the standard input of this process.
+            outlives: Whether it goes on where this process is killed by SIGKILL.  Elsewhere than
+                on Linux it does in any case.
         """
+        ends_too = None if outlives or sys.platform != "linux" else _ending_with_parent()
         with open(self.log_path, "ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, *self.command],
@@ -162,6 +166,7 @@ class Program:
                 stderr=subprocess.STDOUT,
                 env=recording_environment(self.logdir, {**self.options, "run_id": self.run_id}),
                 start_new_session=True,
+                preexec_fn=ends_too,
                 pass_fds=(self.spool.pipe,) if self.spool else (),
             )
 
@@ -236,3 +241,11 @@ class Program:
         assert self._process is not None
         with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
             (os.kill if alone else os.killpg)(self._process.pid, number)
+
+
+def _ending_with_parent() -> Callable[[], object]:
+    """Return what lets a new process end as soon as the one that starts it has; see prctl(2)."""
+    import ctypes  # The app needs it not.
+
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +138,7 @@ def test_a_neighbour_in_the_logdir_is_not_diagnosed(
     script, logdir, summary = tmp_path / "train.py", tmp_path / "logdir", tmp_path / "summary.json"
     script.write_text("")
 
-    def start(program: Program, stdin: int | None = None) -> None:
+    def start(program: Program, **_: Any) -> None:
         Path(program.log_path).write_text("")
         for name in ("mirrored_1", "mirrored_healthy"):
             shutil.copytree(recorded / name, logdir, dirs_exist_ok=True)
@@ -154,7 +155,7 @@ def test_a_neighbour_in_the_logdir_is_not_diagnosed(
 def test_what_the_writer_of_tensorflow_has_recorded_instead_is_diagnosed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def start(program: Program, stdin: int | None = None) -> None:
+    def start(program: Program, **_: Any) -> None:
         Path(program.log_path).write_text("")
         made = tiny.Program(Path(program.logdir))
         made.graph("f", "f")
@@ -353,6 +354,23 @@ def test_a_program_runs_though_nobody_reads_errors(tmp_path: Path, errors: str) 
     )
     assert (done.stdout, done.returncode) == ("", 2)  # nothing was recorded
     assert (tmp_path / "done").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others leave the program running")
+def test_who_kills_the_run_kills_the_program(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import os, time; print(os.getpid()); time.sleep(600)")
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
+    process = subprocess.Popen(
+        [*command, tmp_path / "logdir", tmp_path / "program.py"], stderr=subprocess.PIPE, text=True
+    )
+    pid = next(int(line) for line in iter(process.stderr.readline, "") if line.strip().isdigit())
+    process.kill()
+    process.communicate()
+    running = Path(f"/proc/{pid}/stat")
+    deadline = time.monotonic() + 60
+    while running.exists() and running.read_text().split()[2] != "Z":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def _run_headless(program: Program, args: argparse.Namespace) -> int:
         from tfdbg_tui.cli.watch import Stopper  # it loads the diagnosis
 
         stopper = Stopper(program, lambda: _runs(program, others))
-    with _received_signals(lambda: program.start(stdin=None)) as received:
+    with _received_signals(lambda: program.start(stdin=None, outlives=False)) as received:
         if stopper is not None:
             stopper.start()
         _copy_output(program, received)
