@@ -121,3 +121,26 @@ def test_python_children_are_recorded_as_processes_of_the_run(tmp_path: Path) ->
     logs = [execution for execution in run.executions if execution.op_type == "Log"]
     assert len(logs) == 3
     assert run.state.writing is False
+
+
+IMPORTS = """\
+import sys
+import tensorflow as tf
+before = set(sys.modules)
+import tfdbg_tui
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+tf.function(lambda x: tf.math.log(x))(tf.zeros([1]))
+tfdbg_tui.disable_dump_debug_info()
+names = {name.split(".")[0] for name in set(sys.modules) - before}
+print(sorted(names & sys.stdlib_module_names))
+"""
+
+
+def test_the_writer_imports_nothing_that_a_file_of_the_program_may_be_named_like(
+    tmp_path: Path,
+) -> None:
+    """What TensorFlow has imported itself is there already."""
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr

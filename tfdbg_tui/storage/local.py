@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 import stat
 import threading
 from collections import OrderedDict
@@ -124,6 +123,8 @@ class LocalFile:
 
 def _limit() -> int:
     """Return how many files may be open: half of what the process may, for the rest of it."""
+    import resource  # Not in a program that is watched, which may have a file of this name.
+
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _MOST if soft == resource.RLIM_INFINITY else max(1, min(_MOST, soft // 2))
 
