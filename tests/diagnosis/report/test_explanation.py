@@ -13,7 +13,7 @@ from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report import chains
-from tfdbg_tui.diagnosis.report.cards import alerts_text, parts
+from tfdbg_tui.diagnosis.report.cards import alerts_text, finding_parts, parts
 from tfdbg_tui.diagnosis.report.explanation import Explanation
 from tfdbg_tui.diagnosis.report.links import Link
 from tfdbg_tui.diagnosis.report.words import chain_to_text, to_text
@@ -69,6 +69,8 @@ def test_a_suspect_stands_for_what_is_harmless_about_its_tensor(tmp_path: Path) 
     assert (group.num_alerts, len(group.alerts)) == (40, 40)
     assert explanation.group_of(group.finding.event) == 0
     assert [site.alerts for site in explanation.harmless] == [40]
+    harm = [part.text for part in finding_parts(group.finding, "suspect") if part.label == "harm"]
+    assert harm == ["See why."], "of what is bad itself, whether that matters is told elsewhere"
 
 
 def test_every_alert_leads_back_to_its_root(explanation: Explanation, run: Run) -> None:
@@ -141,7 +143,7 @@ def test_a_root_shows_its_inputs_as_it_took_them() -> None:
     assert (first, second.summary) == (before[0], zeros)
 
 
-@pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "traced back")])
+@pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "See why.")])
 def test_the_card_says_what_does_no_harm(
     logdirs: RecordedLogdirs, kind: GroupKind, word: str
 ) -> None:

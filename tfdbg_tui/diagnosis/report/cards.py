@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 _HARM: dict[GroupKind, str] = {
     "root": "",
-    "suspect": "See why. No NaN and no ∞ that matters has been traced back to it so far.",
+    "suspect": "See why.",
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
+
+_NONE_SO_FAR = "No NaN and no ∞ that matters has been traced back to it so far."
 
 _OTHERS = 4  # layers beside the first that are named
 
@@ -57,7 +59,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
         kind: What became of it.
     """
     old, new = _rewritten(finding)
-    found = [Part("", finding.title, "title"), Part("harm", _HARM[kind])]
+    found = [Part("", finding.title, "title"), Part("harm", _harm(finding, kind))]
     found.append(Part("workers", finding.workers))
     if finding.location is not None:
         found.append(Part("where", place_text(finding.location), "source"))
@@ -125,6 +127,12 @@ def _beside_layer(finding: Finding) -> str:
     layer = breadcrumb(finding.input_layer)
     what = "the gradient for the result of" if finding.in_gradient else "the result of"
     return f"{what} {layer}" if layer else ""
+
+
+def _harm(finding: Finding, kind: GroupKind) -> str:
+    """Return what harm a finding has done; of one that is bad itself, roots tell that."""
+    is_bad = finding.summary is not None and finding.summary.has_inf_or_nan
+    return f"{_HARM[kind]} {_NONE_SO_FAR}" if kind == "suspect" and not is_bad else _HARM[kind]
 
 
 def _others(finding: Finding) -> str:
