@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.archives import extract
 from tests.data.record import anonymous, neutral_copy, neutral_path
 
-from .score import outcomes
+from .score import Outcome, outcomes
 
 RECORDINGS = Path(__file__).parent / "recordings"
 
@@ -38,16 +38,16 @@ def pack(directory: Path) -> Path:
     return archive_path
 
 
-def explained(archive_path: Path) -> list[str]:
-    """Returns what the diagnosis makes of each program of an archive, one line a program."""
+def explained(archive_path: Path) -> list[Outcome]:
+    """Returns what the diagnosis makes of each program of an archive."""
     with tempfile.TemporaryDirectory() as scratch:
         extract(archive_path, scratch)
-        return [outcome.line for outcome in outcomes(Path(scratch))]
+        return outcomes(Path(scratch))
 
 
 def expect(archive_path: Path) -> None:
     """Writes what is expected of an archive, which is what the diagnosis says today."""
-    lines = explained(archive_path)
+    lines = [outcome.line for outcome in explained(archive_path)]
     archive_path.with_suffix("").with_suffix(".tsv").write_text("\n".join(lines) + "\n")
     wrong = [line for line in lines if line.endswith("wrong")]
     print(f"{archive_path.name}: {len(lines)} programs, {len(wrong)} wrong")

@@ -122,8 +122,10 @@ class Diagnosis:
     def finding(self, root: Root, case: Case | None = None) -> Finding:
         """Return what rules say about a root."""
         rule, match = explain(case or self._cases.case(root))
-        chain = self.links.of_root(root)
-        found = self._finding(self._made_by(root.event), rule, match, root.alerts, chain)
+        event, chain = self._made_by(root.event), self.links.of_root(root)
+        if all(link.event != event for link in chain):
+            chain = (self.links.link(event, False, ""), *chain)
+        found = self._finding(event, rule, match, root.alerts, chain)
         if self._in_pipeline(root.event):
             step = self._step_of_first_use(root)
             found = replace(found, made_ahead=True, **self._when(step))

@@ -110,14 +110,15 @@ class Links:
                 leap = any(link.via == "earlier" for link in chain)
                 if not leap and any(link.event == root.event for link in chain):
                     return chain
-        node = root.node
+        path = [root.node]
         for _ in range(_LONGEST):
-            children = [n for n in root.members if n.parent is node]
+            children = [n for n in root.members if n.parent is path[-1]]
             if not children:
                 break
-            child = min(children, key=lambda n: n.inferred)
-            node = child
-        return self.to(node.site.first)
+            path.append(min(children, key=lambda n: n.inferred))
+        # Later runs of one of these places may have been bad because of another root.
+        chains = (self.to(node.site.first) for node in reversed(path))
+        return next(chain for chain in chains if any(link.event == root.event for link in chain))
 
     def link(self, event: TensorEvent, inferred: bool, via: str) -> Link:
         """Return a tensor as a link.
@@ -146,6 +147,7 @@ class Links:
         node = self._causes.node_of(event)
         if node is not None and node.site.first == event and node.parent is None:
             return None
+        parent = node.parent if node is not None else None
         kinds = node.site.kinds if node else bad_kinds(self._causes.summary(event))
         bad: list[tuple[TensorEvent, Producer]] = [
             (producer.event, producer)
@@ -154,7 +156,11 @@ class Links:
         ]
         if bad:
             source, producer = max(
-                bad, key=lambda pair: explains(self._causes.summary(pair[0]), kinds)
+                bad,
+                key=lambda pair: (
+                    parent is not None and self._causes.node_of(pair[0]) is parent,
+                    explains(self._causes.summary(pair[0]), kinds),
+                ),
             )
             if producer.via == "variable":
                 # Not through all the steps of a training: to the first one that went wrong.
@@ -165,7 +171,7 @@ class Links:
             return None
         if node.site.first != event:
             return node.site.first, True, "earlier"
-        return (node.parent.site.first, True, "earlier") if node.parent else None
+        return (parent.site.first, True, "earlier") if parent else None
 
     def _inputs(self, event: TensorEvent) -> list[Producer]:
         """Return the finite inputs of a root, each once, however often the op takes it."""
