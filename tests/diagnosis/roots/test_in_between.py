@@ -72,3 +72,20 @@ def test_roots(
     assert [(root.rule, root.step) for root in report.roots] == roots
     assert report.verdict == ("bad" if roots else "clean")
     assert report.benign
+
+
+def test_two_ops_of_an_eager_line_that_are_bad_at_different_times_are_both_named(
+    tmp_path: Path,
+) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        for zero_in_a in [True] * 12 + [False] * 3:
+            a, b = (
+                tf.constant([0.0 if is_zero else 1.0]) for is_zero in (zero_in_a, not zero_in_a)
+            )
+            tf.abs(tf.math.log(a) - tf.math.log(b))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).roots
+    assert root.suggestion == "tf.math.log(a) → tf.math.log(tf.maximum(a, 1e-7))"
+    assert root.evidence == "1 zero in → 1 -∞ out; bad as well: tf.math.log(b)"

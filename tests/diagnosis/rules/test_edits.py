@@ -152,7 +152,7 @@ def test_the_ops_of_a_graph_are_listed_once(logdirs: RecordedLogdirs) -> None:
     events = [TensorEvent("graph_execution", row, 0) for row in range(len(run.graph_executions))]
     forward = [event for event in events if not is_backward(run, event)]
     ops = {op.name: op for event in forward if (op := graph_op_of(run, event))}
-    occurrences = Occurrences(run)
+    occurrences = Occurrences(run, alike=lambda index: np.array([index]))
     Counted.listed = 0
     found = {graph_op_of(run, event).name: occurrences.of(event) for event in forward}
     assert 0 < Counted.listed <= len(run.graphs)

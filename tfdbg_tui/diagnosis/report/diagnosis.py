@@ -41,6 +41,7 @@ from tfdbg_tui.diagnosis.roots import Causes, Health
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import (
+    Occurrence,
     Occurrences,
     for_keras,
     imports_tensorflow,
@@ -91,7 +92,7 @@ class Diagnosis:
         self.causes = Causes(run, self.dataflow)
         self.links = Links(run, self.dataflow, self.causes)
         self._cases = CaseBuilder(run, self.dataflow, self.causes)
-        self._occurrences = Occurrences(run)
+        self._occurrences = Occurrences(run, self.dataflow.timeline.alike)
         self._layers = LayersOfOps(run)
 
     def report(self) -> Report:
@@ -136,6 +137,7 @@ class Diagnosis:
             found,
             evidence=found.evidence
             + self._hidden(root)
+            + self._others_of_line(root, found, rule)
             + self._other_lines(root, found, alike)
             + self._other_arguments(root, alike),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
@@ -147,14 +149,41 @@ class Diagnosis:
 
         Eagerly, one line makes several.
         """
-        found = list(root.first_tensors)
-        if root.event.kind == "execution":
-            history = history_of(self._run, self.dataflow, root.event)
-            rows = history.rows[history.bad & (history.rows >= root.event.index)]
-            found += [replace(root.event, index=row) for row in rows[:_ALIKE].tolist()]
+        found = [*root.first_tensors, *self._of_line(root)[:_ALIKE]]
         step = self._step(root.event)
         alike = dict.fromkeys(found[:_ALIKE])
         return [event for event in alike if self._step(event) == step and self._is_new(event)]
+
+    def _of_line(self, root: Root) -> list[TensorEvent]:
+        """Return what the line of a root made bad eagerly, or the first and the last of many."""
+        if root.event.kind != "execution":
+            return []
+        history = history_of(self._run, self.dataflow, root.event)
+        rows = history.rows[history.bad & (history.rows >= root.event.index)].tolist()
+        if len(rows) > 2 * _ALIKE:
+            rows = rows[:_ALIKE] + rows[-_ALIKE:]
+        return [replace(root.event, index=row) for row in rows]
+
+    def _others_of_line(self, root: Root, found: Finding, rule: Explanation) -> str:
+        """Say what other expressions of the line were bad, perhaps at other times.
+
+        Eagerly, a line has one root for all that it makes of one type.
+
+        Args:
+            root: The root.
+            found: The finding on it, which has the change of one expression.
+            rule: What explains it.
+        """
+        if found.suggestion is None or found.in_gradient:
+            return ""
+        location = location_of(self._run, stack_id_of(self._run, root.event))
+        changes = (
+            self._suggestion_at(event, rule, location, self._occurrences.of(event))
+            for event in filter(self._is_new, self._of_line(root))
+        )
+        expressions = dict.fromkeys(change.partition(" → ")[0] for change in changes if change)
+        expressions.pop(found.suggestion.partition(" → ")[0], None)
+        return f"; bad as well: {_first_of(list(expressions))}" if expressions else ""
 
     def _other_lines(self, root: Root, found: Finding, alike: Sequence[TensorEvent]) -> str:
         """Say on which other lines the same was bad in the same step, or in whose gradients.
@@ -431,20 +460,40 @@ class Diagnosis:
             (location_of(run, stack_id_of(run, place)), self._occurrences.of(place))
             for place in (event, *map(self.dataflow.origin, inputs))
         ]
+        for location, occurrence in (*places[:1], (called, None), *places[1:]):
+            found = self._suggestion_at(event, rule, location, occurrence)
+            if found is not None:
+                return found
+        return None
+
+    def _suggestion_at(
+        self,
+        event: TensorEvent,
+        rule: Explanation,
+        location: Location | None,
+        occurrence: Occurrence | None,
+    ) -> str | None:
+        """Return the change of the user's expression on one line; None where none fits.
+
+        Args:
+            event: The first bad tensor.
+            rule: What explains it.
+            location: The line.
+            occurrence: Which one the op is of those that the line makes, where that is known.
+        """
+        if location is None:
+            return None
         summary = self.causes.summary(event)
         dtype = summary.dtype if summary else None
-        for location, occurrence in (*places[:1], (called, None), *places[1:]):
-            if location is None:
-                continue
-            for host in run.hosts:
-                lines = source_lines(run, host, location.file)
-                found = suggestion(lines, location.line, rule.edits, occurrence, dtype)
-                if found is not None and (
-                    not imports_tensorflow(lines) or self._is_symbolic(event, location)
-                ):
-                    found = for_keras(found)
-                if found is not None:
-                    return found
+        for host in self._run.hosts:
+            lines = source_lines(self._run, host, location.file)
+            found = suggestion(lines, location.line, rule.edits, occurrence, dtype)
+            if found is not None and (
+                not imports_tensorflow(lines) or self._is_symbolic(event, location)
+            ):
+                found = for_keras(found)
+            if found is not None:
+                return found
         return None
 
     def _is_symbolic(self, event: TensorEvent, location: Location) -> bool:

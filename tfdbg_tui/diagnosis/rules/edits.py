@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import graph_op_of
 from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.patterns import matched
 from tfdbg_tui.diagnosis.statements import LONGEST_SOURCE, parsed_nodes, simple_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace
     from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.columns import Int64Array
 
 _LONGEST_CODE = 160  # characters that still make a readable suggestion
 
@@ -122,10 +125,13 @@ class Occurrences:
 
     Args:
         run: The run.
+        alike: Returns all executions that are like the one with an index, ascending.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, alike: Callable[[int], Int64Array]) -> None:
         self._run = run
+        self._alike = alike
+        self._of_lines: dict[AlertPlace, Int64Array] = {}
         self._in_graph = cache(self._find_in_graph)
 
     def of(self, event: TensorEvent) -> Occurrence | None:
@@ -134,9 +140,11 @@ class Occurrences:
         if is_backward(run, event):
             return None  # made from the forward op, in whatever order
         if event.kind == "execution":
-            kinds, stacks = run.executions.kinds[:], run.executions.stack_ids[:]
-            alike = (kinds == kinds[event.index]) & (stacks == stacks[event.index])
-            return Occurrence(int(alike[: event.index].sum()), int(alike.sum()))
+            place = place_of(run, event)
+            if place not in self._of_lines:
+                self._of_lines[place] = self._alike(event.index)
+            rows = self._of_lines[place]
+            return Occurrence(int(rows.searchsorted(event.index)), len(rows))
         op = graph_op_of(run, event)
         return self._in_graph(op.graph_id).get(op.name) if op else None
 
