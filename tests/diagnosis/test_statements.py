@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfdbg_tui.diagnosis.statements import line_of_op
+from tfdbg_tui.diagnosis.statements import line_of_op, times_written
 
 TEXT = """
 def density(sample, mean, log_variance):
@@ -29,6 +29,13 @@ loss = (tf.exp(a) +
 )
 def test_the_line_of_an_op(line: int, op_type: str, found: int) -> None:
     assert line_of_op(TEXT.split("\n"), line, op_type) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "op_type", "times"), [(5, "Exp", 1), (6, "Exp", 2), (2, "Exp", 0)]
+)
+def test_how_often_a_statement_has_an_op(line: int, op_type: str, times: int) -> None:
+    assert times_written(TEXT.split("\n"), line, op_type) == times
 
 
 def test_what_is_no_python_has_no_statements() -> None:

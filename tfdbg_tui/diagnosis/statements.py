@@ -29,15 +29,28 @@ def line_of_op(lines: Sequence[str], line: int, op_type: str) -> int:
         The only line of the statement with the name or the operator of the op; else `line`.
     """
     first, last = _statement_at(tuple(lines), line)
-    written = [n for n in range(first, last + 1) if _is_written(lines[n - 1], op_type)]
+    written = [n for n in range(first, last + 1) if _times(lines[n - 1], op_type)]
     return written[0] if len(written) == 1 else line
 
 
-def _is_written(text: str, op_type: str) -> bool:
+def times_written(lines: Sequence[str], line: int, op_type: str) -> int:
+    """Return how often an op is written in a statement, as far as the text tells.
+
+    Args:
+        lines: The source text.
+        line: Any line of the statement, from 1.
+        op_type: Type of the op.
+    """
+    first, last = _statement_at(tuple(lines), line)
+    return sum(_times(text, op_type) for text in lines[first - 1 : max(first, last)])
+
+
+def _times(text: str, op_type: str) -> int:
+    """Return how often the name or the operator of an op is on a line."""
     code = text.partition("#")[0]
     operator = _OPERATORS.get(op_type)
-    named = re.search(rf"\b{re.escape(op_type.lower())}\(", code)
-    return named is not None or (operator is not None and operator in code)
+    named = len(re.findall(rf"\b{re.escape(op_type.lower())}\(", code))
+    return named + (code.count(operator) if operator is not None else 0)
 
 
 def _statement_at(lines: tuple[str, ...], line: int) -> tuple[int, int]:

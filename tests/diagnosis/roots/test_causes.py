@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAN, INF = np.nan, np.inf
+_DETAILED, _SHORT = TensorDebugMode.FULL_HEALTH, TensorDebugMode.CONCISE_HEALTH
 
 
 def function(program: Program) -> None:

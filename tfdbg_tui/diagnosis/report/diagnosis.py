@@ -167,7 +167,8 @@ class Diagnosis:
     def _others_of_line(self, root: Root, found: Finding, rule: Explanation) -> str:
         """Say what other expressions of the line were bad, perhaps at other times.
 
-        Eagerly, a line has one root for all that it makes of one type.
+        Eagerly, a line has one root for all that it makes of one type; in a graph, for what it
+        makes of one tensor.
 
         Args:
             root: The root.
@@ -176,10 +177,14 @@ class Diagnosis:
         """
         if found.suggestion is None or found.in_gradient:
             return ""
-        location = location_of(self._run, stack_id_of(self._run, root.event))
+        stack_id = stack_id_of(self._run, root.event)
+        made = self._of_line(root) or root.first_tensors[:_ALIKE]
         changes = (
-            self._suggestion_at(event, rule, location, self._occurrences.of(event))
-            for event in filter(self._is_new, self._of_line(root))
+            self._suggestion_at(
+                event, rule, location_of(self._run, stack_id), self._occurrences.of(event)
+            )
+            for event in made
+            if stack_id_of(self._run, event) == stack_id and self._is_new(event)
         )
         expressions = dict.fromkeys(change.partition(" → ")[0] for change in changes if change)
         expressions.pop(found.suggestion.partition(" → ")[0], None)

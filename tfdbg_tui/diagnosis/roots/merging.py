@@ -108,18 +108,26 @@ class Merging:
         return self._one_a_line([*shown, *unsure])
 
     def _one_a_line(self, roots: list[Root]) -> list[Root]:
-        """Join what one line did in several places, as in the functions that train and test."""
+        """Join what one line did in several places, as in the functions that train and test.
+
+        What it makes eagerly for one layer is told with what does harm in another.
+        """
         kept: list[Root] = []
-        for root in roots:
-            harmful = [one for one in kept if not (one.contained or root.contained)]
-            alike = (one for one in harmful if self._same.of_same_line(one.event, root.event))
+        for root in sorted(roots, key=lambda root: root.contained):
+            alike = (
+                one
+                for one in kept
+                if not one.contained
+                and self._same.of_same_line(one.event, root.event)
+                and (not root.contained or self._same.of_other_layer(one.event, root.event))
+            )
             same = next(alike, None)
             if same is None:
                 kept.append(root)
                 continue
-            same.first_tensors += root.first_tensors
+            same.first_tensors += root.first_tensors * (not root.contained)
             blame(root, same)
-        return kept
+        return [root for root in roots if root in kept]
 
     def _place(self, group: Root, kept: list[Root]) -> None:
         """Count a group with the root that it is a consequence of, or make it one."""

@@ -21,8 +21,10 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_gradient
-from tfdbg_tui.diagnosis.locations import user_frame
+from tfdbg_tui.diagnosis.locations import source_lines, user_frame
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, GROWS, MOVES, SOURCES
+from tfdbg_tui.diagnosis.roots.alert_sites import place_of
+from tfdbg_tui.diagnosis.statements import times_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,11 +107,34 @@ class SameBug:
     def of_same_line(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether one line of code, which is called in several places, has made two tensors.
 
-        What it makes in one place may be of several bugs: ``a / b + c / d``.
+        What it makes in one place may be of several bugs: ``a / b + c / d``.  Outside of graphs
+        the place is another one for each layer, and once the dump tells less of what it makes.
         """
-        places = {(graph_id_of(self._run, e), stack_id_of(self._run, e)) for e in (event, other)}
         lines = [self._made_by_lines(one, "graph_execution") for one in (event, other)]
-        return len(places) > 1 and bool(lines[0]) and lines[0] == lines[1]
+        if not lines[0] or lines[0] != lines[1]:
+            return False
+        return self._place(event) != self._place(other) or self._is_of_unrolled_loop(event)
+
+    def of_other_layer(self, event: TensorEvent, other: TensorEvent) -> bool:
+        """Whether two tensors were made eagerly, in different layers."""
+        if "graph_execution" in (event.kind, other.kind):
+            return False
+        kind = self._run.executions.kind
+        return kind(event.index).layer != kind(other.index).layer
+
+    def _is_of_unrolled_loop(self, event: TensorEvent) -> bool:
+        """Whether all ops of a type that a line makes in a graph are of one expression there."""
+        op_type = op_type_of(self._run, event) or ""
+        if event.kind == "execution" or is_backward(self._run, event):
+            return False
+        path, line = self._lines(event)[-1]
+        texts = (source_lines(self._run, host, path) for host in self._run.hosts)
+        return any(text and times_written(text, line, op_type) == 1 for text in texts)
+
+    def _place(self, event: TensorEvent) -> Hashable:
+        if event.kind == "execution":
+            return place_of(self._run, event)
+        return graph_id_of(self._run, event), stack_id_of(self._run, event)
 
     def find_gradient(self, event: TensorEvent) -> int | None:
         """Return the number of a group that began with the gradient of an op that made a tensor.
