@@ -126,6 +126,57 @@ def test_infinity_that_another_bug_hides_is_not_called_harmless(tmp_path: Path) 
     assert (report.roots[1].certainty, report.benign) == ("likely", ())
 
 
+def test_infinity_is_not_called_harmless_where_it_meets_what_another_one_hides(
+    tmp_path: Path,
+) -> None:
+    program = Program(tmp_path)
+    function(program)
+    quotients = {"first": floats(INF, -INF), "second": floats(INF, INF), "third": floats(INF, INF)}
+    for name, quotient in quotients.items():
+        program.op("f", "Placeholder", f"{name}/x")
+        program.op("f", "Const", f"{name}/y")
+        program.op("f", "RealDiv", name, f"{name}/x:0", f"{name}/y:0")
+        program.trace("f", f"{name}/x", floats(1, 1))
+        program.trace("f", f"{name}/y", floats(0))
+        program.trace("f", name, quotient)
+    program.op("f", "ConcatV2", "left", "first:0", "second:0")
+    program.op("f", "ConcatV2", "right", "third:0", "second:0")
+    program.op("f", "AddV2", "sum", "left:0", "right:0")
+    program.trace("f", "left", floats(INF, -INF, INF, INF))
+    program.trace("f", "right", floats(INF, INF, INF, INF))
+    program.trace("f", "sum", floats(INF, NAN, INF, INF))
+    report = diagnose(program.open())
+    assert sorted(root.op_name or "" for root in report.roots) == ["first", "second", "third"]
+    for root in report.roots:
+        inputs, links = root.chain[:2], [link.name for link in root.chain[:3]]
+        assert links == [f"{root.op_name}/x:0", f"{root.op_name}/y:0", f"{root.op_name}:0"]
+        assert not any(link.is_bad for link in inputs)
+
+
+@pytest.mark.parametrize(
+    ("uses", "alerts", "benign"),
+    [
+        ([(0, _DETAILED, "Mul"), (1, _DETAILED, "Select"), (0, _SHORT, "Mul")], 5, 0),
+        ([(0, _DETAILED, "Select"), (0, _SHORT, "Mul")], 2, 1),  # which has to tell since when
+    ],
+)
+def test_an_eager_line_is_one_root_for_all_layers_and_once_the_dump_tells_less(
+    tmp_path: Path, uses: list[tuple[int, TensorDebugMode, str]], alerts: int, benign: int
+) -> None:
+    program = Program(tmp_path)
+    tensors = iter(range(2, 100))
+    for layer, mode, taken_by in uses:
+        given, made, taken = (next(tensors) for _ in range(3))
+        program.execution("Abs", [1], {given: floats(0)}, line=4)
+        program.execution("Log", [given], {made: floats(-INF)}, line=5, layer=layer, mode=mode)
+        result = floats(0 if taken_by == "Select" else NAN)
+        inputs = [1, made, given] if taken_by == "Select" else [made, given]
+        program.execution(taken_by, inputs, {taken: result}, line=6)
+    report = diagnose(program.open())
+    assert [(root.op_type, root.alerts) for root in report.roots] == [("Log", alerts)]
+    assert len(report.benign) == benign
+
+
 def test_what_a_zero_makes_infinite_and_nan_is_one_bug_also_where_nan_hides_it(
     tmp_path: Path,
 ) -> None:

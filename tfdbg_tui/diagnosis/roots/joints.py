@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, MOVES, value_inputs
+from tfdbg_tui.diagnosis.roots.containment import SPREAD
 from tfdbg_tui.diagnosis.roots.nodes import made_bad_by, top_of
 from tfdbg_tui.diagnosis.values import bad_kinds, total
 
@@ -85,13 +86,17 @@ class Joints:
     def _joints(self, group: Root) -> Iterator[_Joint]:
         """Yield where bad values went into a tensor that another group has made bad as well."""
         for node in group.members:
-            for event in dict.fromkeys((node.site.first, node.site.last)):
-                for use in self._dataflow.consumers(event):
-                    if use.event is None or use.op_type not in KEEPS_INFINITY | MOVES:
-                        continue
-                    joint = self._bad(use.event)
-                    if joint is not None and self._groups[top_of(joint)] is not group:
-                        yield _Joint(node, joint, use.event)
+            yield from self._joints_of(group, node)
+
+    def _joints_of(self, group: Root, node: Node) -> Iterator[_Joint]:
+        """Yield those that one place leads to, which is of the group or has met it."""
+        for event in dict.fromkeys((node.site.first, node.site.last)):
+            for use in self._dataflow.consumers(event):
+                if use.event is None or use.op_type not in KEEPS_INFINITY | MOVES:
+                    continue
+                joint = self._bad(use.event)
+                if joint is not None and self._groups[top_of(joint)] is not group:
+                    yield _Joint(node, joint, use.event)
 
     def _came_through(self, group: Root, made: TensorEvent, joint: Node) -> bool:
         """Whether a bad tensor shows more than what comes from inputs that others made bad.
@@ -141,7 +146,23 @@ class Joints:
         group.members += met
         return True
 
-    def is_hidden(self, root: Root, harmful: list[Root]) -> bool:
+    def hidden(self, roots: list[Root]) -> list[Root]:
+        """Return those that seem to do no harm, where that of others may hide it.
+
+        What they hide may itself hide others.
+
+        Args:
+            roots: All roots.
+        """
+        harmful = [root for root in roots if not root.contained]
+        waiting = [root for root in roots if root.contained]
+        hidden: list[Root] = []
+        while found := [root for root in waiting if self._is_hidden(root, [*harmful, *hidden])]:
+            waiting = [root for root in waiting if root not in found]
+            hidden += found
+        return [root for root in roots if root in hidden]
+
+    def _is_hidden(self, root: Root, harmful: list[Root]) -> bool:
         """Whether ∞ that was computed met what others had made bad, and is not seen from there on.
 
         It may have done no harm, but nothing shows that.
@@ -149,15 +170,17 @@ class Joints:
         is_data = self._containment.is_data(root.event, given=root.node.open)
         if not harmful or (self._is_from_outside(root) and not is_data):
             return False
-        roots = {node: other for other in harmful for node in other.members}
-        for joint in self._joints(root):
-            other = roots.get(joint.node)
-            if other is None:
-                continue
-            met = made_bad_by(joint.node, other.members)
-            if not self._is_contained(root, [*root.members, *met]):
-                return True
-        return False
+        members = dict.fromkeys(root.members)
+        waiting, left = root.members, harmful
+        while waiting and len(members) <= SPREAD:
+            # What two roots have made bad may meet what a third one has.
+            groups = {node: other for other in left for node in other.members}
+            found = [joint for node in waiting for joint in self._joints_of(root, node)]
+            joints = {joint.node: groups[joint.node] for joint in found if joint.node in groups}
+            left = [other for other in left if other not in joints.values()]
+            waiting = [one for node in joints for one in made_bad_by(node, joints[node].members)]
+            members |= dict.fromkeys(waiting)
+        return len(members) > len(root.members) and not self._is_contained(root, list(members))
 
     def _does_no_harm(self, group: Root, rest: list[Node], met: Root) -> bool:
         """Whether a group does no harm, or only together with another one, which has to answer.

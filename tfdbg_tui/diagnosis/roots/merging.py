@@ -90,7 +90,7 @@ class Merging:
             numbered: The same with those that were counted with others, by number.
         """
         harmful = [root for root in kept if not root.contained]
-        hidden = [root for root in kept if root.contained and self._joints.is_hidden(root, harmful)]
+        hidden = self._joints.hidden(kept)
         shown, unsure = [root for root in kept if root not in hidden], []
         for root in hidden:
             alike = [numbered[number] for number in self._same.find(root.event)]
@@ -134,7 +134,12 @@ class Merging:
         if self._is_guessed(group, kept):
             return
         group.contained = self._joints.contained(group)
-        ways = (self._join_source, self._replace_gradient, self._join_same_bug, self._join_ancestor)
+        ways = (
+            self._join_source,
+            self._replace_gradient,
+            self._join_same_bug,
+            self._join_ancestor,
+        )
         if not any(way(group, kept) for way in ways):
             self._keep(group, len(kept), kept)
 
