@@ -177,6 +177,26 @@ def test_an_eager_line_is_one_root_for_all_layers_and_once_the_dump_tells_less(
     assert len(report.benign) == benign
 
 
+@pytest.mark.parametrize(
+    ("takes", "taken", "root"),
+    [("Sum", floats(NAN, -INF), "mask"), ("Exp", floats(NAN, 0), "product")],
+)
+def test_infinity_of_a_mask_is_the_root_of_nan_only_where_a_sum_of_it_is_no_mask(
+    tmp_path: Path, takes: str, taken: np.ndarray, root: str
+) -> None:
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Const", "mask")
+    program.op("f", "Placeholder", "x")
+    program.op("f", "Mul", "product", "mask:0", "x:0")
+    program.op("f", takes, "taken", "product:0")
+    program.trace("f", "mask", floats(-INF, -INF))
+    program.trace("f", "x", floats(0, 1))
+    program.trace("f", "product", floats(NAN, -INF))
+    program.trace("f", "taken", taken)
+    assert [root.op_name for root in diagnose(program.open()).roots] == [root]
+
+
 def test_what_a_zero_makes_infinite_and_nan_is_one_bug_also_where_nan_hides_it(
     tmp_path: Path,
 ) -> None:

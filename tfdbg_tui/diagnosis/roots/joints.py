@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.events import op_type_of
-from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, MOVES, value_inputs
+from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, MOVES, SUMS, value_inputs
 from tfdbg_tui.diagnosis.roots.containment import SPREAD
 from tfdbg_tui.diagnosis.roots.nodes import made_bad_by, top_of
 from tfdbg_tui.diagnosis.values import bad_kinds, total
@@ -145,6 +145,22 @@ class Joints:
         other.members, other.contained = rest, True
         group.members += met
         return True
+
+    def stays_beside(self, group: Root) -> Root | None:
+        """Return the group whose ∞ NaN was made of, where a sum of that is ∞ and does harm.
+
+        Such a sum is no mask any more.  Without NaN it would be ∞ all the same.
+        """
+        infinite = [node for node in group.members if node.site.kinds - {"nan"}]
+        if not any(op_type_of(self._run, node.site.first) in SUMS for node in infinite):
+            return None
+        for producer in self._dataflow.producers(group.event):
+            made = self._bad(producer.event) if producer.event is not None else None
+            source = self._groups.get(top_of(made)) if made is not None else None
+            if source not in (None, group):
+                stays = not self._is_contained(source, [*source.members, *infinite])
+                return source if stays else None
+        return None
 
     def hidden(self, roots: list[Root]) -> list[Root]:
         """Return those that seem to do no harm, where that of others may hide it.

@@ -136,6 +136,7 @@ class Merging:
         group.contained = self._joints.contained(group)
         ways = (
             self._join_source,
+            self._join_written,
             self._replace_gradient,
             self._join_same_bug,
             self._join_ancestor,
@@ -195,6 +196,15 @@ class Merging:
         """Count a group with the root whose values it got without a record."""
         source = None if group.contained else self._source_of(group, kept)
         if source is None:
+            return False
+        blame(group, source)
+        source.contained = False
+        return True
+
+    def _join_written(self, group: Root, kept: list[Root]) -> bool:
+        """Count NaN that was made of a mask's ∞ with that, where ∞ of it does harm beside NaN."""
+        source = None if group.contained else self._joints.stays_beside(group)
+        if source not in kept:
             return False
         blame(group, source)
         source.contained = False
