@@ -7,10 +7,14 @@ skips the step.  In a search for shortest paths ∞ is the distance of what has 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.elements import Elements, Fate
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
@@ -22,6 +26,7 @@ from tfdbg_tui.diagnosis.gradients import (
 )
 from tfdbg_tui.diagnosis.op_traits import (
     ARGUMENTS,
+    ARRANGES,
     ASKS,
     BOUNDS,
     COMBINES_ANSWERS,
@@ -50,6 +55,8 @@ if TYPE_CHECKING:
 # their use that would do harm.  (tf.debugging.enable_check_numerics leaves them out as well.)
 _STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 
+_PASSES_ANSWERS = COMBINES_ANSWERS | ARRANGES | {"All", "Any"}
+_FOLLOWED = 100  # executions after one
 _TRIED = 16  # later computations of a gradient that are looked at
 
 SPREAD = 500
@@ -137,10 +144,11 @@ class Containment:
         return Infinity(self._run, self._dataflow, self._summaries, root, sites, given)
 
     def _is_asked(self, event: TensorEvent, places: Set[AlertPlace]) -> bool:
-        """Whether the program asks whether a tensor is finite, and may so leave it out.
+        """Whether the program asks whether a tensor is finite, and so leaves it out.
 
         Who asks for ∞ does not learn of NaN, and who has replaced single elements, and got bad ones
-        again, has not left out all.
+        again, has not left out all.  What Python does with a gradient after that leaves no record;
+        with another tensor it may be only told, unless the program has gone on in another way.
 
         Args:
             event: The tensor.
@@ -152,8 +160,54 @@ class Containment:
         for use in self._dataflow.consumers(event):
             if use.op_type in ASKS - blind:
                 answers = [taker for taker in takers if taker.name == use.name]
-                if not any(self._replaces_some(answer, places) for answer in answers):
+                is_decided = is_backward(self._run, event) or self._decides(event, use, answers)
+                if is_decided and not any(self._replaces_some(a, places) for a in answers):
                     return True
+        return False
+
+    def _decides(self, event: TensorEvent, use: Use, answers: list[Node]) -> bool:
+        """Whether a branch, a loop or a select takes an answer, or Python has gone on otherwise.
+
+        Args:
+            event: The bad tensor.
+            use: The op that asks whether it is finite.
+            answers: Its answers, where the tensor itself is asked about.
+        """
+        if use.event is None and not answers:
+            return True  # Out of a list, say: what takes the answer cannot be followed from here.
+        waiting, seen = answers.copy(), set(answers)
+        while waiting and len(seen) < _TRIED:
+            for taker in self._dataflow.neighbours.uses(waiting.pop()):
+                is_condition = taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0
+                if is_condition or taker.op_type in CONTROL:
+                    return True
+                is_answer = taker.is_boundary or taker.op_type in _PASSES_ANSWERS
+                if is_answer and taker not in seen:
+                    seen.add(taker)
+                    waiting.append(taker)
+        timeline, asked = self._dataflow.timeline, use.event or event
+        row: int | None = asked.index
+        if asked.kind == "graph_execution":
+            row = timeline.execution_of(asked.index)
+        return row is not None and self._goes_on_otherwise(row)
+
+    def _goes_on_otherwise(self, row: int) -> bool:
+        """Whether other lines have run after an execution than after others of its line."""
+        alike, stacks = self._dataflow.timeline.alike(row), self._run.executions.stack_ids
+        place = int(np.searchsorted(alike, row))
+        rows = alike[max(0, place - _TRIED) : place + _TRIED].tolist()
+        after = [
+            stacks[begin + 1 : min(end, begin + _FOLLOWED)]
+            for begin, end in itertools.pairwise([*rows, len(stacks)])
+        ]
+        mine = after[rows.index(row)]
+        for lines in after:
+            known = min(len(lines), len(mine))
+            if (lines[:known] != mine[:known]).any():
+                return True
+            # After the last one the program may have ended.
+            if len(lines) != len(mine) and lines is not after[-1] and mine is not after[-1]:
+                return True
         return False
 
     def _replaces_some(self, answer: Node, places: Set[AlertPlace]) -> bool:
