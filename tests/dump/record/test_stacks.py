@@ -136,6 +136,28 @@ def test_replicas_of_a_strategy_run_lines_of_the_user(tmp_path: Path) -> None:
     assert not any("__autograph_generated_file" in path for path, _, _ in frames)
 
 
+def test_lines_that_end_with_a_backslash_are_counted(tmp_path: Path) -> None:
+    """AutoGraph joins them to the next ones before it counts lines."""
+
+    @tf.function
+    def step(x: Any) -> Any:
+        # fmt: off
+        a = x * 2.0 + \
+            1.0
+        b = tf.stack([a, \
+            x])
+        # fmt: on
+        return tf.math.log(b)  # this one
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    step(tf.ones([1]))
+    tfdbg_tui.disable_dump_debug_info()
+    frames = {frame for stack in recorded_frames(tmp_path) for frame in stack}
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    told = {lines[line - 1].strip() for path, line, name in frames if name == "step"}
+    assert told == {"a = x * 2.0 + \\", "b = tf.stack([a, \\", "return tf.math.log(b)  # this one"}
+
+
 def test_ops_from_before_the_dump_have_locations(tmp_path: Path) -> None:
     with tf.Graph().as_default() as graph:
         log = tf.math.log(tf.zeros([1]))

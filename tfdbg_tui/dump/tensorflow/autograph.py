@@ -6,6 +6,7 @@ in threads of its own, and what they run there is a part of a function that anot
 
 from __future__ import annotations
 
+import linecache
 import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -58,11 +59,38 @@ def _origins(path: str) -> Mapping[int, Frame]:
     """Return what each line of a generated file was made of."""
     converted = _by_code(_converted(_TRANSPILER))
     for reference in converted.keyrefs():  # a list: other threads may convert functions meanwhile
-        for made in list(converted.get(reference(), {}).values()):
+        code = reference()
+        for made in list(converted.get(code, {}).values()):
             if made.module.__file__ == path:
-                return {line.lineno: _frame(origin) for line, origin in made.source_map.items()}
+                return _frames(made.source_map, code)
     return {}
 
 
-def _frame(origin: Any) -> Frame:
-    return origin.loc.filename, origin.loc.lineno, origin.function_name or LAMBDA
+def _frames(source_map: Mapping[Any, Any], code: Any) -> Mapping[int, Frame]:
+    """Return what each generated line was made of, given AutoGraph's own map.
+
+    AutoGraph joins the lines that end with a backslash before it counts them, except in lambdas.
+
+    Args:
+        source_map: Of locations in the generated file, to their origins.
+        code: What was converted, if it has code: the code.
+    """
+    first = getattr(code, "co_firstlineno", 1)
+    joins = getattr(code, "co_name", LAMBDA) != LAMBDA
+    written: dict[str, list[int]] = {}
+    frames = {}
+    for line, origin in source_map.items():
+        path, number = origin.loc.filename, origin.loc.lineno
+        if joins and path not in written:
+            written[path] = _unjoined(path, first)
+        numbers = written.get(path, ())
+        if 0 <= number - first < len(numbers):
+            number = numbers[number - first]
+        frames[line.lineno] = (path, number, origin.function_name or LAMBDA)
+    return frames
+
+
+def _unjoined(path: str, first: int) -> list[int]:
+    """Return the number of each line of a file from one on that none before is joined to."""
+    before = ["", *linecache.getlines(path)[first - 1 : -1]]
+    return [number for number, line in enumerate(before, first) if not line.endswith("\\\n")]
