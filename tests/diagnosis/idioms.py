@@ -232,6 +232,12 @@ def reduce_max_empty() -> Any:
 
 
 @healthy
+def reduce_max_empty_in_map() -> Any:
+    best = tf.map_fn(lambda x: tf.reduce_max(x[:0]), c([[0.1], [0.2]]))
+    return tf.reduce_sum(tf.cast(best < 0.5, tf.float32))
+
+
+@healthy
 def reduce_min_empty_clip() -> Any:
     x = tf.zeros([2, 0])
     return tf.clip_by_value(tf.reduce_min(x, axis=1), 0.0, 10.0)
@@ -735,6 +741,12 @@ def unguarded_reduce_max_empty() -> Any:
     x = tf.zeros([2, 0])
     m = tf.reduce_max(x, axis=1)
     return tf.exp(m - m)
+
+
+@sick
+def unguarded_reduce_max_empty_in_map() -> Any:
+    best = tf.map_fn(lambda x: tf.reduce_max(x[:0]), c([[0.1], [0.2]]))
+    return tf.exp(best)
 
 
 @sick

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
-from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.events import graph_op_of, is_bad, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.op_traits import (
+    ARRANGES,
     BOUNDS,
     CHECKS,
     COMBINES_ANSWERS,
@@ -104,8 +105,29 @@ class BadUse:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the tensor is a bound that the program has set."""
-        return op_type_of(self.run, self.event) in BOUNDS
+        """Whether the tensor is a bound that the program has set, or ∞ moved from such bounds.
+
+        The maximum of no elements, in each iteration of a `tf.map_fn`, is one in a list.
+        """
+        if self.may_be_nan:
+            return op_type_of(self.run, self.event) in BOUNDS
+        waiting, seen = [self.event], {self.event}
+        while waiting and len(seen) <= _FOLLOWED:
+            event = waiting.pop()
+            op_type = op_type_of(self.run, event)
+            if op_type in BOUNDS:
+                continue
+            if op_type not in ARRANGES and not is_list_op(op_type):
+                return False
+            bad = {maker for maker in self._makers(event) if is_bad(self.run, maker)}
+            if not bad:
+                return False
+            waiting += bad - seen
+            seen |= bad
+        return not waiting
+
+    def _makers(self, event: TensorEvent) -> list[TensorEvent]:
+        return [maker.event for maker in self.dataflow.producers(event) if maker.event is not None]
 
     @property
     def decides_about_itself(self) -> bool:
