@@ -653,6 +653,27 @@ def test_gradients_that_vanish_name_the_layers_that_get_no_more(tmp_path: Path) 
     assert "also in    first (Dense)" in to_text(diagnose(recorded.open()))
 
 
+@pytest.mark.parametrize(("of_layer", "expected"), [(True, []), (False, ["vanishing-gradient"])])
+def test_one_of_several_parts_of_a_gradient_may_vanish(
+    tmp_path: Path, of_layer: bool, expected: list[str]
+) -> None:
+    """As that of the second derivative in a physics-informed network; not beside a decay."""
+    recorded = program(tmp_path)
+    other = "gradient_tape/MatMul_2" if of_layer else "gradient_tape/mul"
+    recorded.op("f", "MatMul", "gradient_tape/MatMul", "x:0", "y:0")
+    recorded.op("f", "MatMul", "gradient_tape/MatMul_1", "x:0", "gradient_tape/MatMul:0")
+    recorded.op("f", "MatMul" if of_layer else "Mul", other, "x:0", "y:0")
+    recorded.op("f", "AddN", "AddN", "gradient_tape/MatMul_1:0", f"{other}:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "AddN:0", outputs=0)
+    sizes = {"gradient_tape/MatMul": 1.0, "gradient_tape/MatMul_1": 1e-8, other: 0.5, "AddN": 0.5}
+    for step in range(STEPS):
+        for name, size in sizes.items():
+            value = some(size * FADING[step])
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize(
     ("each", "loss", "expected"),
     [

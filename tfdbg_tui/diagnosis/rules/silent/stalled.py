@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
+from tfdbg_tui.diagnosis.op_traits import ADDS, only_makes_floats
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_FROM_THE_FIRST,
@@ -24,9 +26,9 @@ from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Set
 
-    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Layer, Run
     from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
@@ -56,6 +58,8 @@ _SAME = 0.98  # of a loss is no less than it was
 
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
 _TO_NEXT = 3  # ops, from the last gradient in a layer to the first in the one before it
+_ADDS_UP = ADDS | {"AddN"}
+_FOLLOWED = 200  # tensors that come of a gradient
 _VANISHED = 1e-6  # of the largest gradient of the same step
 _SMALL = 1.0  # what is larger does not vanish, whatever others are
 _GROWN = 100.0  # times what it was in its first step: it does not vanish either
@@ -199,6 +203,10 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
     of = [(gradient.layer, _size(run, gradient.event)) for gradient in gradients]
     learning = {key for key, gone in zip(of, nothing, strict=True) if key[0] and not gone}
     gone = [number for number in np.flatnonzero(nothing).tolist() if of[number] not in learning]
+    if gone:
+        others = [gradients[number].event for number in np.flatnonzero(~nothing).tolist()]
+        sums = {added for event in others for added in _sums_of(dataflow, event)}
+        gone = [n for n in gone if not _is_summand(run, dataflow, gradients[n].event, sums)]
     if not gone:
         return []
     last = max(gone, key=lambda number: gradients[number].event.index)
@@ -218,6 +226,48 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
             others=tuple(one for one in others if one is not None and one != layer),
         )
     ]
+
+
+def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
+    """Yield the sums that a gradient is added up in: variables used twice get one of two."""
+    for use in dataflow.consumers(event):
+        if use.event is not None and use.op_type in _ADDS_UP:
+            yield use.event
+
+
+def _is_summand(
+    run: Run, dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]
+) -> bool:
+    """Whether all that comes of a gradient is added to others, as far as it is taken at all.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The gradient.
+        sums: Those of the gradients that do not vanish.
+    """
+    waiting, seen, is_added = [event], {event}, False
+    while waiting and len(seen) < _FOLLOWED:
+        for use in dataflow.consumers(waiting.pop()):
+            made = use.event
+            if made is None:
+                if not _is_taken(use):
+                    continue
+                return False
+            if made in sums:
+                is_added = True
+            elif use.op_type not in _ADDS_UP and not is_backward(run, made):
+                return False
+            elif made not in seen:
+                seen.add(made)
+                waiting.append(made)
+    return is_added and not waiting
+
+
+def _is_taken(use: Use) -> bool:
+    """Whether an op that is not on record has run: numbers that it made would be there."""
+    op_type = use.op_type or ""
+    return op_type not in PASS_THROUGH and not only_makes_floats(op_type)
 
 
 def _handed_on_to(run: Run, dataflow: Dataflow, event: TensorEvent) -> Iterator[Layer | None]:
