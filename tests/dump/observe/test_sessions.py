@@ -658,6 +658,26 @@ def test_an_update_comes_after_what_is_nearer_to_the_variable(dump: Path, refere
     )
 
 
+def test_no_op_of_the_program_is_changed(
+    dump: Path, references: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TensorFlow warns of each that a session has run before."""
+    x = v1.placeholder(tf.float32, [4, 2])
+    w1, w2 = v1.get_variable("w1", [2, 3]), v1.get_variable("w2", [3, 1])
+    slope = v1.gradients(tf.nn.relu(x @ w1) @ w2, [x])[0]
+    loss = tf.reduce_sum(tf.nn.relu(x @ w1) @ w2) + tf.reduce_sum(slope * slope)
+    train = v1.train.AdamOptimizer(0.1).minimize(loss)
+    changed: list[str] = []
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        given = tf.Operation._set_attr
+        monkeypatch.setattr(
+            tf.Operation, "_set_attr", lambda op, *_: changed.append(op.name) or given(op, *_)
+        )
+        session.run([loss, train], {x: np.ones((4, 2))})
+    assert [name for name in changed if not name.startswith("tfdbg_tui")] == []
+
+
 def test_an_update_does_not_wait_for_a_branch_that_is_not_taken(
     dump: Path, references: None, v1_loops: None
 ) -> None:

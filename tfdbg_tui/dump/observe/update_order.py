@@ -167,9 +167,8 @@ def copies_in_order(
     for op in sorted(chosen.values(), key=lambda op: order.depths[op.name]):
         inputs = [t if t.name in fed else replaced(t, copies) for t in op.inputs]
         before = [copies.get(other.name, other) for other in op.control_inputs]
-        readers = [_waited(copies.get(op.name, op)) for op in waits.get(op.name, ())]
-        with tf.control_dependencies([*before, *readers]):
-            copies[op.name] = graph_ops.copy_of(graph, op, inputs)
+        readers = [copies.get(op.name, op) for op in waits.get(op.name, ())]
+        copies[op.name] = graph_ops.copy_of(graph, op, inputs, [*before, *readers])
     return copies
 
 
@@ -197,11 +196,6 @@ def _computed(ops: Sequence[Any], wanted: frozenset[str]) -> set[str]:
 def _needs_value(op: Any) -> bool:
     """Whether an op that takes a variable fails where that has not been initialised."""
     return not op.op_def.allows_uninitialized_input
-
-
-def _waited(op: Any) -> Any:
-    """Return an op to wait for: TensorFlow puts a mark on it, which is not to be the program's."""
-    return tf.identity(op.outputs[0]).op if op.outputs else op
 
 
 def _can_be_copied(op: Any) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _from_c_op = attribute(tf.Operation, "_from_c_op")
 _unsafe_unfinalize = method(tf.Graph, "_unsafe_unfinalize")
+_add_control_inputs = attribute(tf.Operation, "_add_control_inputs")
 _update_input = attribute(tf.Operation, "_update_input")
 _is_ref_dtype = attribute(tf.DType, "_is_ref_dtype")
 
@@ -125,19 +126,23 @@ def add_node(graph: Any, node: Any, inputs: Sequence[Any], after: Sequence[Any] 
     return _from_c_op(tf.Operation)(made, graph)
 
 
-def copy_of(graph: Any, op: Any, inputs: Sequence[Any]) -> Any:
-    """Return a new op of a graph like another, which waits for what ops wait for there just now.
+def copy_of(graph: Any, op: Any, inputs: Sequence[Any], after: Sequence[Any]) -> Any:
+    """Return a new op of a graph like another.
 
     Args:
         graph: The graph, which is the default one.
         op: The op.
         inputs: What the new one takes.
+        after: The ops that it waits for.  `tf.control_dependencies` would put a mark on each, and
+            TensorFlow warns where an op is changed that a session knows.
     """
     node = op.node_def
     with tf.device(node.device):
-        return graph.create_op(
+        copy = graph.create_op(
             op.type, list(inputs), [], name=own.copy_name(op.name), attrs=dict(node.attr)
         )
+    _add_control_inputs(copy)(list(after))
+    return copy
 
 
 def collective_keys(op: Any) -> list[int]:
