@@ -40,11 +40,18 @@ def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
     uncounted = {case.out.mode for case in unproved if case.out.mode in _COUNTLESS}
     if not uncounted:
         return []
+    if run.files.mode_name == "ADAPTIVE":
+        why = (
+            "ADAPTIVE counts the zeros and negative numbers of a bad tensor the first ten times "
+            "that it looks alike, and this was later"
+        )
+    else:
+        why = (
+            f"This was recorded in {names_of(uncounted)}, which does not count zeros and negative "
+            "numbers"
+        )
     command = "\n".join(rerun(run))
-    return [
-        f"This was recorded in {names_of(uncounted)}, which does not count zeros and negative "
-        f"numbers: the cause is not proved. {command}"
-    ]
+    return [f"{why}: the cause is not proved. {command}"]
 
 
 def names_of(modes: Iterable[int]) -> str:
