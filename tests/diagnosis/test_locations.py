@@ -27,6 +27,7 @@ def frame(path: str | None) -> StackFrame:
         "/tmp/__autograph_generated_file4md6pyr9.py",
         "<frozen importlib._bootstrap>",
         "<__array_function__ internals>",
+        "/home/ann/<lambdifygenerated-1>",
         None,
     ],
 )
@@ -46,6 +47,8 @@ def test_library_frames(path: str | None) -> None:
         "train.py",
         "<stdin>",
         "<ipython-input-3-0123>",
+        "/home/ann/<ipython-input-3-0123>",
+        "/home/ann/<string>",
     ],
 )
 def test_user_frames(path: str) -> None:
@@ -59,3 +62,10 @@ def test_the_innermost_user_frame_wins() -> None:
     assert user_frame([library, keras]) == 0  # the whole program is installed
     assert user_frame([keras, keras]) is None
     assert user_frame([]) is None
+
+
+def test_a_line_of_a_file_comes_before_one_of_a_text_that_was_executed() -> None:
+    text, main, cell = frame("/p/<string>"), frame("/p/main.py"), frame("<ipython-input-3-0123>")
+    assert user_frame([main, text, text]) == 0
+    assert user_frame([text, text]) == 1
+    assert user_frame([main, cell]) == 1

@@ -33,7 +33,6 @@ _LIBRARY = re.compile(
     | /(tf_)?keras/(src|api)/
     | /tensorflow_probability/(python|substrates)/
     | /tfdbg_tui/((cli|diagnosis|dump|logdir|tui|wire)/|__(init|main)__\.py$)
-    | /<frozen\ [^/]*>$  # the import system and runpy, behind a directory that means nothing
     | /__autograph_generated_file[^/]*\.py$  # what AutoGraph made of the user's code
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -192,22 +191,38 @@ def is_library_frame(frame: StackFrame) -> bool:
     """Whether a frame is in TensorFlow, another package, Python itself, or an unknown file."""
     if not frame.path:
         return True
-    if frame.path.startswith("<"):
-        return not frame.path.startswith(_USER_PSEUDO_FILES)
+    if is_without_file(frame):
+        return not name_of_file(frame).startswith(_USER_PSEUDO_FILES)
     return _LIBRARY.search("/" + frame.path.replace("\\", "/")) is not None
+
+
+def name_of_file(frame: StackFrame) -> str:
+    """Return the name of a frame's file, without the directory."""
+    return re.split(r"[/\\]", frame.path or "")[-1]
+
+
+def is_without_file(frame: StackFrame) -> bool:
+    """Whether code was compiled without a file: the directory, if there is one, means nothing."""
+    return name_of_file(frame).startswith("<") and name_of_file(frame).endswith(">")
 
 
 def user_frame(frames: Sequence[StackFrame]) -> int | None:
     """Return the position of the innermost frame of the user's code, or None.
 
+    A line of a text that a program has put together, and executes, is in no file to look at.
+
     Args:
         frames: A stack trace, outermost frame first.
     """
-    for test in (_is_users, _is_of_installed_program):
+    for test in (_is_in_users_file, _is_users, _is_of_installed_program):
         for position in reversed(range(len(frames))):
             if test(frames[position]):
                 return position
     return None
+
+
+def _is_in_users_file(frame: StackFrame) -> bool:
+    return _is_users(frame) and name_of_file(frame) != "<string>"
 
 
 def _is_users(frame: StackFrame) -> bool:

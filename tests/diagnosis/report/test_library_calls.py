@@ -39,11 +39,18 @@ def own_ratio_of_ratios() -> Any:
     return tf.divide(tf.divide(x, 3.0), x * 0.0)
 
 
+def generated_ratio() -> Any:
+    made: dict[str, Any] = {"sin": tf.sin}
+    exec(compile("def f(x):\n    return sin(x) / x\n", "<lambdifygenerated-1>", "exec"), made)
+    return made["f"](tf.zeros([2]) * 1.0)
+
+
 @pytest.mark.parametrize(
     ("program", "call"),
     [
         (sum_of_a_masked_row, "Log is inside of reduce_logsumexp (tensorflow): change what"),
         (mean_of_a_masked_row, "RealDiv is inside of GlobalAveragePooling1D: change what"),
+        (generated_ratio, "RealDiv is inside of f, which is generated (<lambdifygenerated-1>:2)"),
         (own_sum, ""),
         (own_ratio_of_ratios, ""),
     ],

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.locations import inside_algorithm, user_frame
+from tfdbg_tui.diagnosis.locations import (
+    inside_algorithm,
+    is_without_file,
+    name_of_file,
+    user_frame,
+)
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -43,11 +48,14 @@ def library_call(
     own = _called(run, event)
     if len(own) < 2 or is_backward(run, event) or not _is_inside(run, dataflow, event):
         return None
+    called = own[1]
+    if is_without_file(called):
+        return f"{called.function}, which is generated ({name_of_file(called)}:{called.line})"
     names = [frame.function for frame in own[1:]]
     if layer is not None and _OF_LAYER.intersection(names):
         return layer.class_name
     name = next((name for name in names if not name.startswith("_") and name != "call"), None)
-    package = _PACKAGE.search((own[1].path or "").replace("\\", "/"))
+    package = _PACKAGE.search((called.path or "").replace("\\", "/"))
     return f"{name} ({package[1]})" if name and package else name
 
 

@@ -235,9 +235,7 @@ def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
             yield use.event
 
 
-def _is_summand(
-    run: Run, dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]
-) -> bool:
+def _is_summand(run: Run, dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]) -> bool:
     """Whether all that comes of a gradient is added to others, as far as it is taken at all.
 
     Args:
