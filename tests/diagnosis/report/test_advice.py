@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     [
         (
             "ADAPTIVE",
-            "ADAPTIVE counts the zeros and negative numbers of a bad tensor the first ten",
+            "ADAPTIVE counts the zeros and negative numbers of a bad tensor the",
         ),
         ("CONCISE_HEALTH", "This was recorded in CONCISE_HEALTH, which does not count zeros"),
     ],
