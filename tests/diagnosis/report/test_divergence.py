@@ -139,3 +139,15 @@ def test_calls_that_did_not_compute_it_are_not_counted(tmp_path: Path) -> None:
     root = first_root(tmp_path, program)
     assert root.rule == "diverged-until-overflow"
     assert root.evidence.endswith("finite in the 3 computations before")
+
+
+def test_what_grows_before_anything_is_trained_is_no_training(tmp_path: Path) -> None:
+    weights = tf.Variable(1.0)
+
+    def program() -> None:
+        y = tf.constant([10.0])
+        for _ in range(8):
+            y = tf.pow(y, 2.0)
+        weights.assign_sub(tf.reduce_sum(y) * 0.0)
+
+    assert first_root(tmp_path, program).rule == "product-overflow"

@@ -111,6 +111,24 @@ class Variables:
             or self._sets_what_has_gradient
         )
 
+    @cached_property
+    def first_update(self) -> int:
+        """The first execution that changes variables by what was computed; 0 if it is not known."""
+        graphs = list(self._run.graphs.values())
+        changing = {
+            self._calls.outermost(graph.graph_id)
+            for graph in graphs
+            if any(_changes(op.op_type) for op in list(graph.ops.values()))
+        }
+        executions = self._run.executions
+        kinds = [executions.kind_by_id(number) for number in range(executions.num_kinds)]
+        changes = [
+            _changes(kind.op_type) or not changing.isdisjoint(self._calls.executed_graphs(kind))
+            for kind in kinds
+        ]
+        found = np.flatnonzero(np.array(changes, np.bool_)[executions.kinds[:]])
+        return int(found[0]) if found.size else 0
+
     @property
     def _sets_what_has_gradient(self) -> bool:
         """Whether variables that a tape is asked for are set to values, after their first ones.

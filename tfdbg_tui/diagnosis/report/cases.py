@@ -60,6 +60,7 @@ class CaseBuilder:
         backward = is_backward(run, event)
         forward = forward_op(run, self._dataflow, event) if backward else None
         growth, loop_growth = growths_of(run, self._dataflow, event)
+        training = self._is_training(event)
         function = event.kind == "execution" and run.executions.kind(event.index).is_function
         return Case(
             op_type=op_type_of(run, event) or UNKNOWN_OP,
@@ -80,15 +81,25 @@ class CaseBuilder:
             used_with_input=self._used_with_input(event),
             healthy_before=self._healthy_before(event),
             in_earlier_step=self._is_in_earlier_step(event),
-            growth=growth,
+            # Before the training has begun, no steps are those of the training.
+            growth=growth if training or not self._dataflow.variables.trained else None,
             loop_growth=loop_growth,
-            training=self._dataflow.variables.trained,
+            training=training,
             optimizer=in_optimizer(run, stack_id_of(run, event)),
             index=event.index,
             cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",
             limits=", ".join(run.limits),
         )
+
+    def _is_training(self, event: TensorEvent) -> bool:
+        """Whether the program changes variables, and has begun to."""
+        variables, timeline = self._dataflow.variables, self._dataflow.timeline
+        if not variables.trained:
+            return False
+        in_graph = event.kind == "graph_execution"
+        execution = timeline.execution_of(event.index) if in_graph else event.index
+        return execution is None or execution >= variables.first_update
 
     def _is_cut_off(self, event: TensorEvent) -> bool:
         """Whether a circular buffer has dropped what an event, or its execution, was made from."""

@@ -106,7 +106,7 @@ class Case:
         in_earlier_step: Whether it was computed in an earlier step of the training.
         growth: How it grew before; None where it did not, or that is not on record.
         loop_growth: The same over the iterations of a loop, in one run of it.
-        training: Whether the program changes variables.
+        training: Whether the program changes variables, and has begun to.
         optimizer: Whether the op belongs to the step of an optimizer.
         index: Position among the events of its kind.
         cut_off: Whether a circular buffer may have dropped what it was made from.
