@@ -118,6 +118,34 @@ def test_gradients_that_are_only_looked_at_are_no_training(tmp_path: Path) -> No
     assert not tfdbg_tui.diagnose(run).suspects
 
 
+@pytest.mark.parametrize(("times", "told"), [(1, []), (3, ["layer-never-changes"])])
+def test_what_the_only_step_leaves_as_it_is_may_be_of_the_next(
+    tmp_path: Path, times: int, told: list[str]
+) -> None:
+    """As an actor, where a program fails after it has trained the critic once."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        actor, critic = tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)
+        actor.build([None, 3])
+        critic.build([None, 2])
+
+        @tf.function
+        def train(x: Any) -> None:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(critic(actor(x)) ** 2)
+            for variable, slope in zip(
+                critic.variables, tape.gradient(loss, critic.variables), strict=True
+            ):
+                variable.assign_sub(0.1 * slope)
+
+        for _ in range(times):
+            train(tf.ones([4, 3]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
+    assert [suspect.rule for suspect in report.suspects] == told
+
+
 def test_a_tape_that_is_asked_for_what_its_loss_is_not_of_is_of_a_training(tmp_path: Path) -> None:
     """An actor whose action is stopped has no gradient; the critic that judges it is trained."""
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)

@@ -293,12 +293,13 @@ def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key], times: int = 1) ->
         run: The run.
         dataflow: Of the run.
         wanted: The variables.
-        times: How often at least, where that is known: what a graph assigns, it may do often.
+        times: How often at least, where that is known: what loops and branches assign, they may do
+            often.
     """
     counted = _eager_assignments(run, dataflow)
     if counted is None:
         return wanted
-    found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key)}
+    found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key, times)}
     for file_set, handle in wanted - found:
         made = dataflow.timeline.maker_in(file_set, handle)
         # The first value is assigned as well, where the variable is made.
@@ -322,10 +323,21 @@ def _eager_assignments(run: Run, dataflow: Dataflow) -> Counter[Key] | None:
     )
 
 
-def _is_assigned_in_graph(run: Run, dataflow: Dataflow, key: Key) -> bool:
+def _is_assigned_in_graph(run: Run, dataflow: Dataflow, key: Key, times: int) -> bool:
     file_set, handle = key
     return any(
         dataflow.variables.assigned_in(graph.graph_id, handle)
+        and _ran(run, dataflow, graph.graph_id, times)
         for graph in list(run.graphs.values())
         if graph.file_set == file_set
     )
+
+
+def _ran(run: Run, dataflow: Dataflow, graph_id: str, times: int) -> bool:
+    """Whether a graph ran a number of times at least, as far as is known."""
+    calls, executions = dataflow.calls, run.executions
+    if times == 1 or calls.outermost(graph_id) != graph_id:
+        return True
+    kinds = (executions.kind_by_id(n) for n in range(executions.num_kinds))
+    of_graph = [n for n, kind in enumerate(kinds) if graph_id in calls.executed_graphs(kind)]
+    return not of_graph or sum(len(executions.kinds.rows_equal(n)) for n in of_graph) >= times
