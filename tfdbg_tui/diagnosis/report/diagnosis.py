@@ -210,8 +210,10 @@ class Diagnosis:
         else:
             same = (e for e in alike if op_type_of(run, e) == found.op_type)
             lines = [self._ran_at(event) for event in same if not is_backward(run, event)]
-        others = dict.fromkeys(line for line in lines if line and line != found.location)
-        named = [f"{os.path.basename(line.file)}:{line.line}" for line in others]
+        others = dict.fromkeys((line.file, line.line) for line in lines if line)
+        if found.location:
+            others.pop((found.location.file, found.location.line), None)
+        named = [f"{os.path.basename(file)}:{number}" for file, number in others]
         whose = "the gradient of " if backward else ""
         return f"; the same in {whose}{_first_of(named)}" if named else ""
 
