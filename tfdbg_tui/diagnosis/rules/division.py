@@ -110,6 +110,24 @@ RULES = (
         edits=(Edit("X / Y", "({X} + {eps}) / ({Y} + {eps})"),),
     ),
     Rule(
+        id="sum-of-exponentials-is-zero",
+        title="Divided by a sum of exponentials that is zero",
+        op_types=_DIVIDE,
+        test=also(
+            zero_denominator(),
+            in_forward,
+            made_by("Sum", slot=1),
+            behind("Exp", slot=1),
+        ),
+        why="exp(x) is rounded to 0 for x below -104 in float32, below -17 in float16: all were so "
+        "small, or a mask without ones has left out what was not.",
+        fix="Subtract the largest argument before the exponentials, which changes no ratio of "
+        "them, as tf.nn.softmax does. Where a mask leaves out all, tf.math.divide_no_nan gives 0.",
+        fix_in_library=LEAVE_OUT,
+        example=example("RealDiv", given(0), given(0, by="Sum", of=("Exp",)), out=[NAN]),
+        edits=_NO_NAN,
+    ),
+    Rule(
         id="mean-of-nothing",
         title="Divided by a count or a sum that is zero",
         op_types=_DIVIDE,
