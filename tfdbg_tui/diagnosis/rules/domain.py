@@ -268,12 +268,15 @@ RULES = (
         op_types=ops("Pow"),
         test=identity("neg", "nan"),
         why="A negative number to a power that is no integer is not defined.",
-        fix="Take the power of the absolute value (and restore the sign), or keep the base "
-        "positive.",
+        fix="Look for why the base is below 0, as a probability or a weight never is, and clip it "
+        "there. Where negative numbers are meant, take the power of the absolute value, and "
+        "restore the sign.",
         example=example("Pow", given(-4, 4), given(0.5, 0.5), out=[NAN, 2]),
         edits=(
-            Edit("pow(X, Y)", "tf.sign({X}) * {F}(tf.abs({X}), {Y})"),
-            Edit("X ** Y", "tf.sign({X}) * tf.abs({X}) ** {Y}"),
+            Edit("X ** (1 / 3)", "tf.sign({X}) * tf.abs({X}) ** (1 / 3)"),
+            Edit("pow(X, 1 / 3)", "tf.sign({X}) * {F}(tf.abs({X}), 1 / 3)"),
+            Edit("pow(X, Y)", "{F}(tf.maximum({X}, {eps}), {Y})"),
+            Edit("X ** Y", "tf.maximum({X}, {eps}) ** {Y}"),
         ),
     ),
     Rule(
