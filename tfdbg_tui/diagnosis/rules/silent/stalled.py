@@ -204,8 +204,8 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
     learning = {key for key, gone in zip(of, nothing, strict=True) if key[0] and not gone}
     gone = [number for number in np.flatnonzero(nothing).tolist() if of[number] not in learning]
     if gone:
-        others = [gradients[number].event for number in np.flatnonzero(~nothing).tolist()]
-        sums = {added for event in others for added in _sums_of(dataflow, event)}
+        alive = [gradients[number].event for number in np.flatnonzero(~nothing).tolist()]
+        sums = {added for event in alive for added in _sums_of(dataflow, event)}
         gone = [n for n in gone if not _is_summand(run, dataflow, gradients[n].event, sums)]
     if not gone:
         return []
