@@ -671,9 +671,12 @@ def test_no_op_of_the_program_is_changed(
     with v1.Session() as session:
         session.run(v1.global_variables_initializer())
         given = tf.Operation._set_attr
-        monkeypatch.setattr(
-            tf.Operation, "_set_attr", lambda op, *_: changed.append(op.name) or given(op, *_)
-        )
+
+        def set_attr(op: Any, *arguments: Any) -> None:
+            changed.append(op.name)
+            given(op, *arguments)
+
+        monkeypatch.setattr(tf.Operation, "_set_attr", set_attr)
         session.run([loss, train], {x: np.ones((4, 2))})
     assert [name for name in changed if not name.startswith("tfdbg_tui")] == []
 
