@@ -122,3 +122,19 @@ def test_a_line_is_one_root_that_names_its_expressions(
     first, _, others = root.evidence.partition("; bad as well: ")
     assert first.startswith("1 zero in")
     assert [(root.suggestion or "").partition(" → ")[0], *filter(None, [others])] == expressions
+
+
+def test_what_goes_into_a_list_is_one_place(tmp_path: Path) -> None:
+    """Which of the elements comes out of it where, is not on record."""
+
+    @tf.function
+    def number_above(x: Any) -> Any:
+        logs = tf.map_fn(lambda v: tf.math.log(tf.reduce_sum(tf.boolean_mask(v, v > 1.0))), x)
+        return tf.reduce_sum(tf.cast(logs > 0.5, tf.float32))
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        number_above(tf.constant([[0.1, 0.7], [0.2, 2.0], [0.3, 0.3]]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).verdict == "clean"

@@ -205,7 +205,9 @@ class Causes:
                         node.open = True
                     else:
                         bad.append((parent, producer))
-                        row = producer.event.index
+                        # Of what went into a list, any may be what came out of it.
+                        first = parent.site.first.index
+                        row = first if producer.inferred else producer.event.index
                         self._first_uses[parent] = min(row, self._first_uses.get(parent, row))
             elif health in (Health.UNKNOWN, Health.BAD):
                 node.open = True
