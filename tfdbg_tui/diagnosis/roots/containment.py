@@ -7,14 +7,10 @@ skips the step.  In a search for shortest paths ∞ is the distance of what has 
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.elements import Elements, Fate
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
@@ -26,37 +22,31 @@ from tfdbg_tui.diagnosis.gradients import (
 )
 from tfdbg_tui.diagnosis.op_traits import (
     ARGUMENTS,
-    ARRANGES,
     ASKS,
     BOUNDS,
-    COMBINES_ANSWERS,
     COUNTS_ANSWERS,
     DATASET_ELEMENTS,
-    SELECTS_ELEMENTS,
     SHOWS,
     SMALL_TYPES,
     is_list_op,
     only_makes_floats,
 )
-from tfdbg_tui.diagnosis.roots.alert_sites import place_of
+from tfdbg_tui.diagnosis.roots.questions import Questions
 from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_of
 from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Set
+    from collections.abc import Iterable
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
-    from tfdbg_tui.diagnosis.dataflow.neighbours import Node
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, AlertSite, Summaries
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
     from tfdbg_tui.logdir import Run
 
 # Of these ops all outputs but the first are statistics, which are NaN for an empty batch; it is
 # their use that would do harm.  (tf.debugging.enable_check_numerics leaves them out as well.)
 _STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 
-_PASSES_ANSWERS = COMBINES_ANSWERS | ARRANGES | {"All", "Any"}
-_FOLLOWED = 100  # executions after one
 _TRIED = 16  # later computations of a gradient that are looked at
 
 SPREAD = 500
@@ -77,6 +67,7 @@ class Containment:
         self._dataflow = dataflow
         self._summaries = summaries
         self._unrecorded = UnrecordedLinks(run, dataflow)
+        self._questions = Questions(run, dataflow, summaries)
         self._elements = Elements(run, dataflow)
         self._list_is_read = False
         self._bad_arguments: dict[str, int] = {}
@@ -109,7 +100,7 @@ class Containment:
         tolerance = tolerance_of(made)
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         places = {site.place for site in sites}
-        asked = any(self._is_asked(site.first, places) for site in sites)
+        asked = any(self._questions.leave_out(site.first, places) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
         return all(
@@ -142,86 +133,6 @@ class Containment:
 
     def _infinity(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> Infinity:
         return Infinity(self._run, self._dataflow, self._summaries, root, sites, given)
-
-    def _is_asked(self, event: TensorEvent, places: Set[AlertPlace]) -> bool:
-        """Whether the program asks whether a tensor is finite, and so leaves it out.
-
-        Who asks for ∞ does not learn of NaN, and who has replaced single elements, and got bad ones
-        again, has not left out all.  What Python does with a gradient after that leaves no record;
-        with another tensor it may be only told, unless the program has gone on in another way.
-
-        Args:
-            event: The tensor.
-            places: The places that are bad because of the same root.
-        """
-        blind = {"IsInf"} if may_hold_nan(self._summaries(event)) else set()
-        neighbours = self._dataflow.neighbours
-        takers = neighbours.uses(neighbours.of_event(event))
-        for use in self._dataflow.consumers(event):
-            if use.op_type in ASKS - blind:
-                answers = [taker for taker in takers if taker.name == use.name]
-                is_decided = is_backward(self._run, event) or self._decides(event, use, answers)
-                if is_decided and not any(self._replaces_some(a, places) for a in answers):
-                    return True
-        return False
-
-    def _decides(self, event: TensorEvent, use: Use, answers: list[Node]) -> bool:
-        """Whether a branch, a loop or a select takes an answer, or Python has gone on otherwise.
-
-        Args:
-            event: The bad tensor.
-            use: The op that asks whether it is finite.
-            answers: Its answers, where the tensor itself is asked about.
-        """
-        if use.event is None and not answers:
-            return True  # Out of a list, say: what takes the answer cannot be followed from here.
-        waiting, seen = answers.copy(), set(answers)
-        while waiting and len(seen) < _TRIED:
-            for taker in self._dataflow.neighbours.uses(waiting.pop()):
-                is_condition = taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0
-                if is_condition or taker.op_type in CONTROL:
-                    return True
-                is_answer = taker.is_boundary or taker.op_type in _PASSES_ANSWERS
-                if is_answer and taker not in seen:
-                    seen.add(taker)
-                    waiting.append(taker)
-        timeline, asked = self._dataflow.timeline, use.event or event
-        row: int | None = asked.index
-        if asked.kind == "graph_execution":
-            row = timeline.execution_of(asked.index)
-        return row is not None and self._goes_on_otherwise(row)
-
-    def _goes_on_otherwise(self, row: int) -> bool:
-        """Whether other lines have run after an execution than after others of its line."""
-        alike, stacks = self._dataflow.timeline.alike(row), self._run.executions.stack_ids
-        place = int(np.searchsorted(alike, row))
-        rows = alike[max(0, place - _TRIED) : place + _TRIED].tolist()
-        after = [
-            stacks[begin + 1 : min(end, begin + _FOLLOWED)]
-            for begin, end in itertools.pairwise([*rows, len(stacks)])
-        ]
-        mine = after[rows.index(row)]
-        for lines in after:
-            known = min(len(lines), len(mine))
-            if (lines[:known] != mine[:known]).any():
-                return True
-            # After the last one the program may have ended.
-            if len(lines) != len(mine) and lines is not after[-1] and mine is not after[-1]:
-                return True
-        return False
-
-    def _replaces_some(self, answer: Node, places: Set[AlertPlace]) -> bool:
-        """Whether a select takes an answer for its condition, and what it makes is bad."""
-        waiting, seen = [answer], {answer}
-        while waiting and len(seen) < _TRIED:
-            for taker in self._dataflow.neighbours.uses(waiting.pop()):
-                if taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0:
-                    if taker.event is not None and place_of(self._run, taker.event) in places:
-                        return True
-                elif taker.op_type in COMBINES_ANSWERS and taker not in seen:
-                    seen.add(taker)
-                    waiting.append(taker)
-        return False
 
     def _uses(self, event: TensorEvent) -> tuple[Use, ...]:
         """Return the uses of a tensor.
