@@ -138,3 +138,20 @@ def test_what_goes_into_a_list_is_one_place(tmp_path: Path) -> None:
     finally:
         tfdbg_tui.disable_dump_debug_info()
     assert tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).verdict == "clean"
+
+
+def test_who_only_tells_that_a_value_is_not_finite_has_not_left_it_out(tmp_path: Path) -> None:
+    """The functions that are called after it are traced in the first step, by other frames."""
+    ratio = tf.function(lambda hits, mask: tf.reduce_sum(hits * mask) / tf.reduce_sum(mask))
+    square = tf.function(tf.square)
+    told = []
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        for mask in (1.0, 0.0, 1.0):
+            told.append(bool(tf.math.is_nan(ratio(tf.ones([2]), tf.fill([2], mask)))))
+            square(tf.constant(2.0))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).roots
+    assert root.op_type == "RealDiv"
+    assert told == [False, True, False]
