@@ -71,17 +71,22 @@ def test_op_types_resolve_when_they_arrive(tmp_path: Path, logdirs: RecordedLogd
     assert not after.problems
 
 
+def traces_of_a_copy(directory: Path, logdirs: RecordedLogdirs) -> tuple[Path, RunReader]:
+    """Returns the file of graph executions of a recorded logdir, copied, and what reads that."""
+    for path in logdirs["mnist"].iterdir():
+        (directory / path.name).write_bytes(path.read_bytes())
+    (traces,) = directory.glob("*.graph_execution_traces")
+    (files,) = list_runs(directory)
+    return traces, RunReader(files)
+
+
 @pytest.mark.parametrize("how", ["replace", "truncate"])
 def test_a_rewritten_file_of_events_is_read_again(
     tmp_path: Path, logdirs: RecordedLogdirs, how: str
 ) -> None:
     """A circular buffer replaces its file; another process may truncate it."""
-    for path in logdirs["mnist"].iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (path,) = tmp_path.glob("*.graph_execution_traces")
+    path, reader = traces_of_a_copy(tmp_path, logdirs)
     data = path.read_bytes()
-    (files,) = list_runs(tmp_path)
-    reader = RunReader(files)
     before = reader.read_all()
     assert len(before.graph_executions) == 320
     last = before.graph_executions[319]
@@ -104,12 +109,8 @@ def test_a_rewritten_file_of_events_is_read_again(
 def test_what_was_read_of_a_file_that_becomes_shorter_stays(
     tmp_path: Path, logdirs: RecordedLogdirs
 ) -> None:
-    for path in logdirs["mnist"].iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (path,) = tmp_path.glob("*.graph_execution_traces")
+    path, reader = traces_of_a_copy(tmp_path, logdirs)
     data = path.read_bytes()
-    (files,) = list_runs(tmp_path)
-    reader = RunReader(files)
     before = reader.read_all()
     for size in (len(data) // 2, 0):
         os.truncate(path, size)

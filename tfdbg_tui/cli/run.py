@@ -42,7 +42,7 @@ from tfdbg_tui.user_files import make_private_directory
 from tfdbg_tui.wire import filesets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.wire.filesets import FileSet
@@ -335,13 +335,16 @@ def _received_signals(start: Callable[[], None]) -> Iterator[set[int]]:
     handlers = {number: signal.getsignal(number) for number in _FOR_THE_PROGRAM}
     stops = handlers[signal.SIGTSTP] is not signal.SIG_IGN
     wanted = [number for number in handlers if stops or number != signal.SIGTSTP]
-    ignored = [number for number in wanted if handlers[number] is signal.SIG_IGN]
+
+    def collect(numbers: Iterable[int]) -> None:
+        for number in numbers:
+            signal.signal(number, lambda number, _: received.add(number))
+
+    ignored = {number for number in wanted if handlers[number] is signal.SIG_IGN}
     try:
-        for number in [number for number in wanted if number not in ignored]:
-            signal.signal(number, lambda number, _: received.add(number))
+        collect(number for number in wanted if number not in ignored)
         start()
-        for number in ignored:
-            signal.signal(number, lambda number, _: received.add(number))
+        collect(ignored)
         yield received
     finally:
         for number in wanted:
