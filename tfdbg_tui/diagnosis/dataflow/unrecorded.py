@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
     from tfdbg_tui.diagnosis.dataflow.links import Use
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import Run
 
 
 _RUNS_PYTHON = "script_ops.py"
@@ -109,12 +109,11 @@ class UnrecordedLinks:
         """
         timeline = self._dataflow.timeline
         execution = timeline.execution(index)
-        described = dict(enumerate(execution.inputs))
+        bad = [summary is not None and summary.bad for summary in execution.inputs]
         return {
             tensor_id
             for slot, tensor_id in enumerate(execution.input_tensor_ids)
-            if timeline.maker(tensor_id, index) is None
-            and (slot not in described or _is_bad(described[slot]))
+            if timeline.maker(tensor_id, index) is None and (slot >= len(bad) or bad[slot])
         }
 
     def is_of_python_function(self, event: TensorEvent, made: TensorEvent) -> bool:
@@ -214,7 +213,3 @@ class UnrecordedLinks:
 def _hands_on(op_type: str | None) -> bool:
     """Whether ops of a type without a record may hand on what they take, not an answer about it."""
     return op_type is None or op_type in CONVERTS or unrecorded(op_type)
-
-
-def _is_bad(summary: TensorSummary | None) -> bool:
-    return summary is not None and summary.has_inf_or_nan is True

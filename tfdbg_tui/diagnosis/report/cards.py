@@ -131,7 +131,7 @@ def _beside_layer(finding: Finding) -> str:
 
 def _harm(finding: Finding, kind: GroupKind) -> str:
     """Return what harm a finding has done; of one that is bad itself, roots tell that."""
-    is_bad = finding.summary is not None and finding.summary.has_inf_or_nan
+    is_bad = finding.summary is not None and finding.summary.bad
     return f"{_HARM[kind]} {_NONE_SO_FAR}" if kind == "suspect" and not is_bad else _HARM[kind]
 
 
