@@ -43,7 +43,7 @@ def test_kill_9(tmp_path: Path, size: int) -> None:
         assert p.stdout is not None
         for line in p.stdout:
             seen.append((time.monotonic(), int(line)))
-            if seen[-1][1] > 300 and seen[-1][0] - seen[0][0] > 1.5:
+            if seen[-1][1] > 300 and seen[-1][0] - seen[0][0] > 4.0:
                 break
         killed = time.monotonic()
         p.kill()
@@ -60,8 +60,8 @@ def test_kill_9(tmp_path: Path, size: int) -> None:
         assert reader.read_graph_op_creation_stack_trace(
             reader.graph_by_id(trace.graph_id).get_op_creation_digest(trace.op_name)
         )[1]
-    # The machine of a test may be slow, so a whole second instead of a quarter.
-    expected = max((number for moment, number in seen if moment < killed - 1.0), default=0)
+    # The machine of a test may be slow, so three seconds instead of a quarter of one.
+    expected = max((number for moment, number in seen if moment < killed - 3.0), default=0)
     assert expected > 0
     last = max(reader.read_execution(e) and e.wall_time for e in calls)
     first = min(e.wall_time for e in calls)
@@ -69,7 +69,7 @@ def test_kill_9(tmp_path: Path, size: int) -> None:
     if size < 0:
         assert len(calls) >= expected
     else:
-        assert size <= len(executions) <= 2 * size + 200
+        assert min(size, expected) <= len(executions) <= 2 * size + 200
 
 
 FAILS_UNDER_XLA = """
