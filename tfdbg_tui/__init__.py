@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.lazy import lazily
 
 if TYPE_CHECKING:
+    from tfdbg_tui import callbacks as callbacks
+    from tfdbg_tui import dump as dump
     from tfdbg_tui.diagnosis import Finding as Finding
     from tfdbg_tui.diagnosis import Report as Report
     from tfdbg_tui.diagnosis import diagnose as diagnose
@@ -32,9 +34,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
+    "tfdbg_tui.callbacks": ("callbacks",),
     "tfdbg_tui.diagnosis": ("Finding", "Report", "diagnose"),
     "tfdbg_tui.dump": (
-        *("disable_dump_debug_info", "enable_dump_debug_info"),
+        *("dump", "disable_dump_debug_info", "enable_dump_debug_info"),
         *("record_values", "set_recording", "step"),
     ),
     "tfdbg_tui.logdir": ("LogdirError", "Run", "list_runs", "open_run"),

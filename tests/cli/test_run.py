@@ -248,7 +248,9 @@ def test_stop_on_suspect_ends_a_program_that_goes_on(tmp_path: Path) -> None:
     )
     assert result.returncode == 1, result.stderr
     assert "the program is stopped" in result.stderr
-    assert json.loads(result.stdout)["suspects"][0]["rule"] == "dead-relu"
+    report = json.loads(result.stdout)
+    assert report["suspects"][0]["rule"] == "dead-relu"
+    assert "The program was interrupted (KeyboardInterrupt)" in report["gaps"][0]["text"]
 
 
 def test_a_program_that_ends_before_it_is_stopped_has_failed_too(

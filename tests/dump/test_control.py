@@ -99,7 +99,9 @@ def test_what_was_off_is_told(tmp_path: Path) -> None:
     report = diagnose(run)
     first, second = (gap.text for gap in report.gaps)
     assert report.verdict == "incomplete"
-    assert "(step 2), as the user has asked for it, and on again in step 4" in first
+    before = sum(e.step < 2 for e in run.graph_executions)
+    assert f"and {before} graph executions (step 2), as the user has asked for it" in first
+    assert ", and on again in step 4" in first
     assert "(step 6), as the user has asked for it, and not on again" in second
 
 

@@ -183,7 +183,9 @@ def test_steps_from_the_first_to_the_last_one_are_recorded(tmp_path: Path) -> No
         for number in range(30):
             with tfdbg_tui.step(number):
                 function(tf.ones([2]) * 2.0)
+            tf.sin(1.0)  # like the validation between two epochs
     run = open_run(tmp_path)
+    assert sum(e.op_type == "Sin" for e in run.executions) == 3
     measured = run.graph_executions.magnitudes().executions
     assert sorted({e.step for e, _ in traces(tmp_path)}) == [20, 21, 22]
     assert set(run.executions.steps.numbers_of(measured).tolist()) == {20, 21, 22}
@@ -202,6 +204,19 @@ def test_steps_of_a_program_that_marks_none_are_told_to_leave_nothing_out(
     gaps = " ".join(gap.text for gap in diagnose(open_run(tmp_path)).gaps)
     assert "The dump was filtered (steps=2..3)" in gaps
     assert ("No record is of a marked step" in gaps) == (not marked)
+
+
+def test_steps_that_never_come_leave_all_out(tmp_path: Path) -> None:
+    with dumping(tmp_path, "ADAPTIVE", steps="100..110"):
+        tf.cos(1.0)  # Whether steps are marked is not known yet.
+        for number in range(6):
+            with tfdbg_tui.step(number):
+                tf.sin(1.0)
+            tf.sin(1.0)
+    run = open_run(tmp_path)
+    assert [e.op_type for e in run.executions] == ["Cos"]
+    gaps = " ".join(gap.text for gap in diagnose(run).gaps)
+    assert "No record is of a marked step: none of these came" in gaps
 
 
 def test_circular_buffer_keeps_the_last_and_flush_makes_it_permanent(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@
     tfdbg-tui query LOGDIR --parquet tensors.parquet    # pip install 'tfdbg-tui[parquet]'
 
 A filter is terms separated by spaces, all of which have to hold: a word that is looked for in
-names, types, functions and places; /regex/; field=value with alternatives separated by commas and
-* for any text; field~regex; a number with =, !=, <, <=, >, >= or a range as 6..9, of counts also
+names, types, functions and places; /regex/; field=text with alternatives separated by commas and
+* for anything; field~regex; a number with =, !=, <, <=, >, >= or a range as 6..9, of counts also
 as a share of all elements (zero>90%); or one of bad, nan, inf.  ! in front negates.
 
 Exit codes: 0 done, also where nothing fits; 2 no answer.

@@ -276,7 +276,9 @@ class DumpWriter:
         try:
             row_queue.mark(self.now)
             self._fit_batches.step_changes(number, batch)
-            self._is_step_recorded = number is None or self.options.records_step(number)
+            # What runs between steps is recorded like the step before, if only some are wanted.
+            if number is not None or self.options.steps is None:
+                self._is_step_recorded = number is None or self.options.records_step(number)
             if self._is_step_recorded and number is not None:
                 self._measured.step_begins(number)
             self._switch()
@@ -302,6 +304,7 @@ class DumpWriter:
         """
         if self._recorder.broken or on is not self._is_paused:
             return
+        row_queue.drain()  # So that it tells after which executions it was.
         self._is_paused = not on
         self._pauses += not on
         kind = omissions.RESUMED if on else omissions.PAUSED

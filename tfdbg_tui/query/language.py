@@ -3,7 +3,7 @@
     bad type=Relu fn=loss line=train.py:19 step=6..9 zero>90% !device=GPU:1 encoder /grad.*MatMul/
 
 A term is a word that is looked for in names, types, functions, dtypes and places; ``/regex/``;
-``field=value`` with alternatives separated by commas and ``*`` for any text; ``field~regex``; a
+``field=text`` with alternatives separated by commas and ``*`` for anything; ``field~regex``; a
 number with ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=`` or a range ``6..9``, for counts also as a
 share of all elements (``zero>90%``); or one of the words ``bad``, ``nan``, ``inf``,
 ``-inf``, ``+inf``.  ``!`` in
@@ -44,7 +44,8 @@ ANY = ""
 
 _TOKEN = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
 _TERM = re.compile(r"([+-]?[a-z]+)(!=|<=|>=|=|<|>|~)(.*)", re.DOTALL)
-_NUMBER = re.compile(r"([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)([kMG]?)(%?)$")
+_INTEGER = r"(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)"  # a comma is for thousands, not for alternatives
+_NUMBER = re.compile(rf"([+-]?(?:{_INTEGER}\.?\d*|\.\d+)(?:e[+-]?\d+)?)([kMG]?)(%?)$")
 _UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -324,7 +325,7 @@ def _number(field: str, text: str) -> tuple[float, bool]:
     """Return a number, and whether it is a share."""
     match = _NUMBER.fullmatch(text)
     if match is None:
-        raise QueryError(f"{text} is no number, as {field} needs")
+        raise QueryError(f"{text} is no number, as {field} needs: one, or a range as {field}=6..9")
     number = float(re.sub("[_,]", "", match[1])) * _UNITS[match[2]]
     if match[3] and field not in COUNTS:
         raise QueryError(f"{field} has no share of all elements: leave out the %")

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -281,6 +282,18 @@ def test_only_what_is_known_to_be_whole_is_clean_without_a_doubt(
     words = [verdict_word(one.verdict, one.problems) for one in (report, ours)]
     assert words == ["clean?", "clean"]
     assert "does not say how many records" in to_text(report)
+
+
+def test_defects_are_told_of_what_is_not_wholly_on_record(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    made.op("f", "Relu", "Relu", "x:0")
+    for _ in range(10):
+        made.trace("f", "Relu", np.zeros(64, np.float32))
+    report = replace(diagnose(made.open()), verdict="incomplete")
+    text = "incomplete: 0 alerts, silent defects, but not everything is on record"
+    assert verdict_text(report) == text
+    assert verdict_text(replace(report, suspects=())) == text.replace(" silent defects,", "")
 
 
 @pytest.mark.parametrize(("thread", "told"), [(None, False), (0, False), (3, True)])

@@ -100,7 +100,8 @@ def _job(job: JobReport) -> Iterator[str]:
 
 def _verdict(job: JobReport) -> str:
     where = f" on {len(job.members):,} processes" if _is_several(job) else ""
-    return verdict_line(job.verdict, job.alerts, len(job.roots), job.problems, where)
+    found = len(job.roots), len(job.suspects)
+    return verdict_line(job.verdict, job.alerts, *found, job.problems, where)
 
 
 def _root(job: JobReport, root: FleetRoot, kind: GroupKind, bullet: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.model import Case
     from tfdbg_tui.logdir import Run
 
+ARGUMENTS = "with the program's own arguments behind"
 _COUNTLESS = (TensorDebugMode.CURT_HEALTH, TensorDebugMode.CONCISE_HEALTH)
 
 
@@ -27,7 +28,7 @@ def modes_of(run: Run) -> set[int]:
 def rerun(run: Run) -> tuple[str, str]:
     """Return the sentence and the command that records a run to explain."""
     command = f"tfdbg-tui run --tensor-debug-mode FULL_HEALTH {shlex.quote(script_of(run))}"
-    return "To settle it, with the program's own arguments behind:", command
+    return f"To settle it, {ARGUMENTS}:", command
 
 
 def advice(run: Run, unproved: Sequence[Case]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
-from tfdbg_tui.diagnosis.report.advice import modes_of, names_of, rerun, script_of
+from tfdbg_tui.diagnosis.report.advice import ARGUMENTS, modes_of, names_of, rerun, script_of
 from tfdbg_tui.diagnosis.report.failures import failure_of
 from tfdbg_tui.diagnosis.report.unrecorded import (
     computes_complex,
@@ -146,7 +146,7 @@ def _unended(run: Run) -> Iterator[Gap]:
         yield Gap(
             "killed",
             f"{who}, crashed or left by os._exit: what it computed in the last quarter second may "
-            f"be missing{waited}, and nobody knows what would have come. Again:",
+            f"be missing{waited}, and nobody knows what would have come. Again, {ARGUMENTS}:",
             _command(run),
         )
     elif run.state.writing and not run.state.ended:
@@ -246,8 +246,8 @@ def _filtered(run: Run) -> Iterator[Gap]:
         found = "" if _has_tensors(run) else "Nothing that ran is within that; is it spelt right? "
         if _steps_are_unmarked(run):
             found += (
-                "No record is of a marked step: where a program marks none (Keras' fit does, and "
-                "tfdbg_tui.step), steps leaves nothing out. "
+                "No record is of a marked step: none of these came; or the program marks none "
+                "(Keras' fit does, and tfdbg_tui.step), and then steps leaves nothing out. "
             )
         yield Gap(
             FILTERED,
@@ -315,14 +315,17 @@ _FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (
 def _stopped(run: Run, omission: Omission) -> Gap:
     text = (
         f"The dump stopped {_since(omission)}: {omission.reason}. What the program computed after "
-        "that is not on record. Again, into a directory of your choice:"
+        f"that is not on record. Again, into a directory of your choice, {ARGUMENTS}:"
     )
     return Gap(omission.kind, text, _command(run, "--logdir DIR"))
 
 
 def _lost(run: Run, omission: Omission) -> Gap:
     number = f"{omission.count:,} record{'s' * (omission.count != 1)}"
-    text = f"{number} of {omission.what} lost {_since(omission)}: {omission.reason}. Again:"
+    text = (
+        f"{number} of {omission.what} lost {_since(omission)}: {omission.reason}. "
+        f"Again, {ARGUMENTS}:"
+    )
     return Gap(omission.kind, text, _command(run))
 
 
@@ -355,7 +358,7 @@ def _paused(run: Run, omission: Omission) -> Gap:
         until = f", and on again in step {end.step:,}" if end.step is not None else ", and on again"
     text = (
         f"Recording was switched off {_since(omission)}, as {omission.reason}{until}: what ran "
-        "meanwhile is not on record. Again, without a pause:"
+        f"meanwhile is not on record. Again, without a pause, {ARGUMENTS}:"
     )
     return Gap(omission.kind, text, _command(run))
 
@@ -385,7 +388,7 @@ def _raised(run: Run, omission: Omission) -> Gap:
     text = (
         f"The program was stopped {_since(omission)}, as you had asked for: {omission.what}. "
         "Whether what comes after would have left that out again, as a mask or a bound does, "
-        "cannot be judged. To let it go on:"
+        f"cannot be judged. To let it go on, {ARGUMENTS}:"
     )
     return Gap(omission.kind, text, _command(run))
 
@@ -399,7 +402,8 @@ def _exported(run: Run, omission: Omission) -> Gap:
 
 
 def _failed(run: Run, omission: Omission) -> Gap:
-    text = f"The program failed ({omission.reason}): what is on record is as far as it got."
+    ended = "was interrupted" if omission.reason.startswith("KeyboardInterrupt") else "failed"
+    text = f"The program {ended} ({omission.reason}): what is on record is as far as it got."
     return Gap(omission.kind, text)
 
 

@@ -69,14 +69,20 @@ def _note(label: str, text: str) -> str:
 
 def verdict_text(report: Report) -> str:
     """Return the verdict in a line."""
-    line = verdict_line(report.verdict, report.alerts, len(report.roots), report.problems)
+    roots, suspects = len(report.roots), len(report.suspects)
+    line = verdict_line(report.verdict, report.alerts, roots, suspects, report.problems)
     if report.roots and report.first_bad:
         return f"{line}; first bad in {report.first_bad}"
     return line
 
 
 def verdict_line(
-    verdict: Verdict, alerts: int, roots: int, problems: Sequence[str], where: str = ""
+    verdict: Verdict,
+    alerts: int,
+    roots: int,
+    suspects: int,
+    problems: Sequence[str],
+    where: str = "",
 ) -> str:
     """Return a verdict in words.
 
@@ -84,6 +90,7 @@ def verdict_line(
         verdict: The verdict.
         alerts: Number of alerts.
         roots: Number of roots.
+        suspects: Number of suspects.
         problems: What is wrong with the files, or not known of them.
         where: Of what the alerts are, as " on 3 processes".
     """
@@ -92,7 +99,7 @@ def verdict_line(
         found += ", harmless as far as seen" if verdict == "incomplete" else ", harmless"
     rest = {
         "bad": f", {roots} root{'s' * (roots != 1)}",
-        "incomplete": ", but not everything is on record",
+        "incomplete": f"{', silent defects' * bool(suspects)}, but not everything is on record",
         "suspect": ", but silent defects",
         "clean": ", as far as the dump tells" if problems else "",
     }
