@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.tensorflow import objects
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -169,24 +170,28 @@ def mark_keras_steps(keras: Any) -> None:
     @functools.wraps(begin_epoch)
     def on_epoch_begin(self: Any, epoch: int, *args: Any, **kwargs: Any) -> Any:
         running.setdefault(self, _Batches()).begin_epoch(epoch)
-        return begin_epoch(self, epoch, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            return begin_epoch(self, epoch, *args, **kwargs)
 
     @functools.wraps(begin_batch)
     def on_train_batch_begin(self: Any, batch: int, *args: Any, **kwargs: Any) -> Any:
         running.setdefault(self, _Batches()).begin(getattr(self, "model", None), batch)
-        return begin_batch(self, batch, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            return begin_batch(self, batch, *args, **kwargs)
 
     @functools.wraps(end_batch)
     def on_train_batch_end(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return end_batch(self, *args, **kwargs)
+            with LeftOutOfTracebacks():
+                return end_batch(self, *args, **kwargs)
         finally:
             running.setdefault(self, _Batches()).end()
 
     @functools.wraps(end_train)
     def on_train_end(self: Any, *args: Any, **kwargs: Any) -> Any:
         running.setdefault(self, _Batches()).end_fit()
-        return end_train(self, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            return end_train(self, *args, **kwargs)
 
     callback_list.on_epoch_begin = on_epoch_begin
     callback_list.on_train_end = on_train_end

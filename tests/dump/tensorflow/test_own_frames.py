@@ -125,6 +125,14 @@ def shape_is_set() -> None:
     tf.function(lambda x: x.set_shape([3])).get_concrete_function(tf.TensorSpec([2]))
 
 
+def layer_is_made() -> None:
+    class Layer(tf.keras.layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(unknown=1)
+
+    Layer()
+
+
 def frames_of(program: Callable[[], None]) -> list[tuple[str, str]]:
     """Return file and function of each frame in the tracebacks of what a program raises."""
     with pytest.raises(Exception) as raised:  # noqa: PT011
@@ -145,6 +153,7 @@ def frames_of(program: Callable[[], None]) -> list[tuple[str, str]]:
         concrete_function_is_called,
         dataset_is_made,
         shape_is_set,
+        layer_is_made,
     ],
 )
 def test_tracebacks_have_no_frame_of_ours(tmp_path: Path, program: Callable[[], None]) -> None:

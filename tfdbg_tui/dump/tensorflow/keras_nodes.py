@@ -91,7 +91,8 @@ def is_in_model(layer: Any) -> bool:
 def _noting_node(original: Any) -> Any:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
+        with own_frames.LeftOutOfTracebacks():
+            original(self, *args, **kwargs)
         with contained():
             kept = objects.attributes(self)
             layer = next((kept[name] for name in _OPERATIONS if name in kept), None)
@@ -105,7 +106,8 @@ def _noting_node(original: Any) -> Any:
 def _noting_layer(original: Any) -> Any:
     @functools.wraps(original)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
+        with own_frames.LeftOutOfTracebacks():
+            original(self, *args, **kwargs)
         with contained():
             built = _built(self, _users(_caller(self, sys._getframe(1))))
             if built is not None:
