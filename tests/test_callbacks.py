@@ -92,6 +92,28 @@ def test_of_each_epoch_something_is_measured(tmp_path: Path, *, are_steps: bool)
     assert history["largest"] == [(10.0 + epoch) ** 2 for epoch in range(epochs)]
 
 
+def test_what_tensorboard_is_told_is_no_number_of_the_next_epoch(tmp_path: Path) -> None:
+    layer = keras.layers.Dense(1, use_bias=False)
+    model = keras.Sequential([keras.Input((1,)), layer])
+    model.compile(keras.optimizers.SGD(0.0), "mse", jit_compile=False)
+    shrink = keras.callbacks.LambdaCallback(
+        on_epoch_begin=lambda epoch, _: layer.set_weights([np.full((1, 1), 10.0 - epoch)])
+    )
+    board = keras.callbacks.TensorBoard(str(tmp_path / "board"))
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "dump"), "ADAPTIVE", -1)
+    try:
+        history = model.fit(
+            np.ones((1, 1)),
+            np.zeros((1, 1)),
+            epochs=3,
+            verbose=0,
+            callbacks=[callbacks.WatchCallback(), board, shrink],
+        ).history
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    assert history["largest"] == [100.0, 81.0, 64.0]
+
+
 def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
     """NaN in the logs would be NaN in the program: TensorBoard makes a tensor of it."""
     watched = callbacks.Watched()

@@ -151,7 +151,9 @@ _WRAPPER = re.compile(
 _OPTIMIZER = re.compile(
     r"/(tf_)?keras/(src/)?optimizers/(?!schedules/)|/tensorflow/python/training/\w+\.py$"
 )
-_METRIC = re.compile(r"/(tf_)?keras/(src/)?metrics/")
+_METRIC = re.compile(
+    r"/(tf_)?keras/(src/)?metrics/|/tensorboard/plugins/|/tensorflow/python/ops/summary_ops_v2\.py$"
+)
 _ALGORITHMS = frozenset({"reduce_logsumexp", "reduce_logsumexp_v1", "logsumexp"})
 
 
@@ -235,5 +237,5 @@ def _is_of_installed_program(frame: StackFrame) -> bool:
 
 
 def is_of_metric(frames: Iterable[StackFrame]) -> bool:
-    """Return whether a metric of Keras computes what is executed there."""
+    """Return whether a metric of Keras, or a summary of one, computes what is executed there."""
     return any(frame.path and _METRIC.search(frame.path.replace("\\", "/")) for frame in frames)
