@@ -97,3 +97,42 @@ def test_a_compiled_function_that_fails_leaves_the_memory_whole(
 ) -> None:
     done = preloaded.run(FAILS_UNDER_XLA, tmp_path)
     assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr[-2000:]
+
+
+WORKER = """
+import multiprocessing, os, sys, tensorflow as tf, tfdbg_tui
+
+def work(results):
+    tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+    tf.config.threading.set_inter_op_parallelism_threads(2)  # Nothing has started TensorFlow.
+    log = tf.function(tf.math.log)
+    log(tf.zeros([1]))
+    results.send("a result")
+    if sys.argv[2] == "is at work":
+        log(tf.zeros([1]))
+        os.write(begun[1], b"!")
+    results.recv()
+
+contexts = multiprocessing.get_context("fork")
+begun, (mine, its) = os.pipe(), contexts.Pipe()
+worker = contexts.Process(target=work, args=[its])
+worker.start()
+mine.recv()
+if sys.argv[2] == "is at work":
+    os.read(begun[0], 1)
+worker.terminate()
+worker.join()
+print(worker.exitcode)
+"""
+
+
+@pytest.mark.parametrize("worker", ["waits", "is at work"])
+def test_what_a_process_computes_is_on_record_before_its_result_is_handed_over(
+    tmp_path: Path, preloaded: Preloaded, worker: str
+) -> None:
+    done = preloaded.run(WORKER, tmp_path, worker)
+    assert (done.returncode, done.stdout) == (0, "-15\n"), done.stderr[-2000:]
+    run = open_run(tmp_path)
+    assert len(run.graph_executions) >= 1
+    assert run.state.killed is (worker == "is at work")
+    assert run.state.ended is (worker == "waits")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.dump import options as _options
 from tfdbg_tui.dump.errors import BadTensorError, reason_of
 from tfdbg_tui.dump.exits import ExitCalls
+from tfdbg_tui.dump.sending import before_sending
 from tfdbg_tui.dump.steps import make_step_callback, mark_keras_steps, step
 from tfdbg_tui.storage import urls
 
@@ -235,9 +236,12 @@ def _start(wanted: _options.Options) -> DumpWriter:
             _stopped.remove(stopped)
             stopped.start()
             return stopped
+    writer = DumpWriter(wanted)
     if multiprocessing.parent_process() is not None:  # Such a process ends without atexit.
         Finalize(None, disable_dump_debug_info, exitpriority=_LAST)
-    return DumpWriter(wanted)
+        before_sending(_rest)  # Who gets a result may end the process at once,
+        writer.rest()  # or before it has anything to do.
+    return writer
 
 
 def _check_compatible(current: _options.Options, wanted: _options.Options) -> None:
@@ -345,6 +349,12 @@ def record_values(*tensors: str) -> None:
 def current() -> DumpWriter | None:
     """Return the writer of the dump that is on, or None."""
     return _writer if _writer is not None and _writer.active else None
+
+
+def _rest() -> None:
+    """Write everything that is on record."""
+    if _writer is not None and _writer.active:
+        _writer.rest()
 
 
 def _end(what: str, act: Callable[[], None]) -> None:

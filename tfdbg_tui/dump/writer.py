@@ -161,6 +161,11 @@ class DumpWriter:
         """Do what `flush` does, by the name that TensorFlow's writer has for a part of it."""
         self.flush()
 
+    def rest(self) -> None:
+        """Write everything, and say whether it is all: the process may be ended now."""
+        row_queue.drain()
+        self._recorder.rest(is_idle=not self._eager.calls)
+
     def stop(self) -> None:
         """Stop recording and write everything.  `start` goes on in the same files."""
         try:
@@ -583,6 +588,8 @@ class DumpWriter:
     def _is_over(self) -> bool:
         """Return whether nothing is recorded any more; a hook that the program wrapped stays."""
         if self.active and not self._recorder.broken:
+            if self._recorder.rests:
+                self._recorder.work()
             return False
         self._recorder.tell_fork()
         return True
@@ -601,7 +608,7 @@ class DumpWriter:
     def session_run_begins(self, session: Any, wanted: Wanted) -> SessionRun | None:
         """See `Listener`: instrument what its fetches need."""
         graph = session.graph
-        if not self.active or self._recorder.broken:
+        if self._is_over():
             return None
         with self._graph_lock:
             self._copies.use_in(graph)

@@ -23,6 +23,10 @@ GRAPH_EXECUTION_TRACES = "graph_execution_traces"
 
 SUFFIXES = (METADATA, SOURCE_FILES, STACK_FRAMES, GRAPHS, EXECUTION, GRAPH_EXECUTION_TRACES)
 
+REST = "rest"
+"""Suffix of a further file of ours, which is there while its process waits for others, and all that
+it has recorded is in the six files.  One that is ended then has ended its dump in order."""
+
 _NAME = re.compile(r"(?P<prefix>tfdbg_events\..+)\.(?P<suffix>" + "|".join(SUFFIXES) + r")")
 
 
@@ -37,7 +41,7 @@ class FileSet:
     prefix: str
 
     def path(self, suffix: str) -> str:
-        """Return the path of one of the six files."""
+        """Return the path of one of the files."""
         return f"{self.prefix}.{suffix}"
 
 

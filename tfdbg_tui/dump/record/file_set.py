@@ -15,6 +15,7 @@ from tfdbg_tui.dump.record.files import (
     PayloadFile,
     RecordSink,
     Reserve,
+    RestMark,
     RingFile,
     StraightFile,
     make_directory,
@@ -37,6 +38,7 @@ class WrittenFileSet:
 
     Attributes:
         reserve: Keeps a few bytes of the disk for what is to be said when it is full.
+        rest: Says that nothing is missing where the process is ended.
         executions: Takes encoded executions.
         traces: Takes encoded graph execution traces.
     """
@@ -46,6 +48,7 @@ class WrittenFileSet:
         self._names = filesets.FileSet(_unused_prefix(options.dump_root, host))
         self._files: dict[str, RecordSink] = {}
         self.reserve = Reserve(f"{self._names.prefix}.reserve")
+        self.rest = RestMark(self._names.path(filesets.REST))
 
     def open(self) -> None:
         """Create the files."""

@@ -199,6 +199,28 @@ class Reserve:
             tf.io.gfile.remove(self._path)
 
 
+class RestMark:
+    """A file that is there while the process waits, with all that it has recorded in the files."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.is_set = False
+
+    def set(self) -> None:
+        """Create it, if nobody has; where that fails, the process seems to be at work."""
+        if self.is_set or _local(self._path) is None:
+            return
+        with contextlib.suppress(OSError):
+            create_private(self._path)
+            self.is_set = True
+
+    def clear(self) -> None:
+        """Remove it."""
+        self.is_set = False
+        with contextlib.suppress(OSError):
+            os.remove(_local(self._path) or self._path)
+
+
 class FramedFile:
     """A TFRecord file; its items are whole records, framed and checksummed already."""
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("tfdbg_tui")
 
 _INTERVAL_SECONDS = 0.1
+_LONGEST_WAIT_SECONDS = 1.0
 _ITEM_BYTES = 500
 """How many bytes could be written in the time that an item takes besides its bytes."""
 
@@ -244,6 +245,32 @@ class Recorder:
             self._guarded(self._drain)
             self._guarded(self._files.commit)
 
+    @property
+    def rests(self) -> bool:
+        """Whether the files say that nothing is missing if the process is ended now."""
+        return self._files.rest.is_set
+
+    def rest(self, *, is_idle: bool) -> None:
+        """Write everything queued so far, and say that it is all.
+
+        Args:
+            is_idle: Whether it is all: nothing is under way.
+        """
+        # Who holds the lock may be this thread: it can send something from a destructor.
+        if not self._drain_lock.acquire(timeout=_LONGEST_WAIT_SECONDS):
+            return
+        try:
+            self._guarded(self._drain)
+            if is_idle and self._held is None and not self.broken:
+                self._guarded(lambda: self._write_omissions(all_counts=True))
+                self._files.rest.set()
+        finally:
+            self._drain_lock.release()
+
+    def work(self) -> None:
+        """Take back what `rest` has said."""
+        self._files.rest.clear()
+
     def start(self) -> None:
         """Start the writer thread."""
         self._guarded(self._begin)
@@ -271,6 +298,7 @@ class Recorder:
         self._write_omissions(all_counts=True)
         self._files.write_metadata(self.run_id, ended=True)
         self._files.reserve.free()
+        self._files.rest.clear()
 
     def close(self) -> None:
         """Close the files after `stop`."""
@@ -354,6 +382,8 @@ class Recorder:
     def _drain(self) -> None:
         begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
         taken = Events(_take(self._executions), _take(self._traces))
+        if self.rests and (taken.executions or taken.traces):
+            self.work()
         self._files.write_definitions(_take(self._definitions))
         self._write(taken if self._held is None else self._held_back(self._held, taken))
         if self._held is None:

@@ -5,7 +5,8 @@ Our dump writer names its files ``tfdbg_events.<seconds>.<host>-<pid>``, TensorF
 searched for, among the processes that have one of the files open for writing.
 
 Ours also says in the metadata file that it has ended its dump in order, which can be read on any
-host, and which a process that is killed, or crashes, cannot say.
+host, and which a process that is killed, or crashes, cannot say.  One that is killed while it waits
+for others has said before that all is on record: see `filesets.REST`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class WriterProcess:
         self._names = {os.path.basename(path) for path in paths}
         self._paths = {os.path.realpath(path) for path in paths}
         self._metadata_path = file_set.path(filesets.METADATA)
+        self._rest_path = file_set.path(filesets.REST)
         self.pid = _pid_of(file_set) if here else None
         self.is_ours = self.pid is not None
         may_be_found = here and _writer_of(file_set) == socket.gethostname()
@@ -68,16 +70,20 @@ class WriterProcess:
         Nobody knows that where its metadata file cannot be read.
         """
         try:
-            return self.is_ours and self._ended and not self._says_ended()
+            return self.is_ours and self._ended and not self._says_ended() and not self._rested()
         except OSError:
             return False
 
     def has_ended_in_order(self) -> bool:
         """Return whether the last word of the metadata file on the dump is that it has ended."""
         try:
-            return self._says_ended()
+            return self._says_ended() or (self._ended and self._rested())
         except OSError:  # it is gone, or not ours to read
             return False
+
+    def _rested(self) -> bool:
+        """Return whether its last word was that all is on record; see `filesets.REST`."""
+        return os.path.exists(self._rest_path)
 
     def _says_ended(self) -> bool:
         start = self._storage.read_start(self._metadata_path, metadata.SIZE_LIMIT)
