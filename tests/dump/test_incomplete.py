@@ -768,6 +768,31 @@ sys.exit(3)
     assert "it called sys.exit(3)" in gap_text(report)
 
 
+@pytest.mark.parametrize("computes", [True, False])
+def test_what_is_computed_after_the_end_of_the_dump_is_told(
+    tmp_path: Path, preloaded: Preloaded, computes: bool
+) -> None:
+    source = """
+import atexit, sys, tensorflow as tf
+variables = [tf.Variable(1.0)]
+
+@atexit.register
+def end():
+    variables.clear()  # which destroys it: an op without outputs
+    if sys.argv[2] == "True":
+        print(tf.math.log(0.0).numpy(), tf.math.log(0.0).numpy())
+
+import tfdbg_tui
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
+tf.math.sin(1.0)
+"""
+    done = preloaded.run(source, tmp_path, computes)
+    assert (done.returncode, done.stdout) == (0, "-inf -inf\n" * computes), done.stderr
+    report = diagnose(open_run(tmp_path))
+    assert [gap.kind for gap in report.gaps] == ["stopped"] * computes
+    assert ("exit functions" in gap_text(report)) is computes
+
+
 def test_an_exit_that_is_caught_is_none() -> None:
     done = [0]
     original = sys.exit

@@ -207,7 +207,7 @@ def enable_for_program(dump_root: str, **options: Any) -> None:
         _exit_calls.stop()
         _exit_calls = None
     _of_command = _writer.options if _writer is not None else None
-    atexit.unregister(disable_dump_debug_info)  # It stands first in the list already: it is last.
+    atexit.unregister(_end_with_program)  # It stands first in the list already: it is last.
 
 
 def mark_steps_for_program(keras: Any) -> None:
@@ -391,7 +391,15 @@ def _tell_failure() -> None:
         _writer.program_failed(failure)
 
 
-atexit.register(disable_dump_debug_info)
+def _end_with_program() -> None:
+    """End the dump; exit functions that were registered before this module run after that."""
+    ended = _writer
+    disable_dump_debug_info()
+    if ended is not None:
+        _end("the dump", ended.tell_what_comes)
+
+
+atexit.register(_end_with_program)
 atexit.register(_tell_failure)  # runs before
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(

@@ -33,6 +33,7 @@ from tfdbg_tui.dump.record.size_limit import SizeLimit
 from tfdbg_tui.dump.record.variables import VariableRecords
 from tfdbg_tui.dump.tensorflow import (
     devices,
+    eager_hooks,
     executors,
     functions,
     graph_state,
@@ -179,6 +180,10 @@ class DumpWriter:
             self._tell_unknown_tensors()
         self._copies.give_back()
         self._locations.give_back()
+
+    def tell_what_comes(self) -> None:
+        """Say in the logdir if this thread computes more after `stop`, at the program's end."""
+        eager_hooks.call_after_next_op(self._recorder.tell_late_op)
 
     def close(self) -> None:
         """Close the files after `stop`; there is no going on after that."""

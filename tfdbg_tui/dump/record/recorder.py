@@ -46,6 +46,7 @@ _ITEM_BYTES = 500
 """How many bytes could be written in the time that an item takes besides its bytes."""
 
 _HEALTHY = "healthy events"
+_LATE = "exit functions that the program registers before it enables a dump run after its end"
 
 _MUCH_BYTES = 1 << 28
 """In larger files one call is written like another in few bytes as well: those of a program with
@@ -320,7 +321,14 @@ class Recorder:
             return
         self._forked = False
         since = self._from_now("it was forked from the recorded one")
-        omission = _omission(omissions.FORKED, f"process {os.getpid()}", since)
+        self._append(_omission(omissions.FORKED, f"process {os.getpid()}", since))
+
+    def tell_late_op(self) -> None:
+        """Tell that the program has computed something after the dump had ended with it."""
+        self._append(_omission(omissions.STOPPED, "the rest of the program", self._from_now(_LATE)))
+
+    def _append(self, omission: events.Omission) -> None:
+        """Tell something in files that are closed, or another process's."""
         event = events.DebugEvent(time.time(), omission=omission.encode())
         with contextlib.suppress(OSError):
             metadata.append(self._files.metadata_path, event.encode())

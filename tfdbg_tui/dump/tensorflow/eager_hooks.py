@@ -16,6 +16,8 @@ from tfdbg_tui.dump.tensorflow.listener import SafeListener, subject
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.dump.tensorflow.listener import Listener
     from tfdbg_tui.dump.tensorflow.private import Declaration, Wrappers
 
@@ -157,6 +159,32 @@ class EagerHooks:
                 self._callback_lists.pop(threading.get_ident(), None)
 
         return bootstrap
+
+
+def call_after_next_op(act: Callable[[], None]) -> None:
+    """Call something once, after an eager op of this thread that makes a tensor, or a function."""
+    current = context_safe()
+    if current is None:
+        return
+    callbacks = _op_callbacks(current)
+
+    def op_callback(
+        op_type: str,
+        inputs: Any,
+        attrs: Any,
+        outputs: Any,
+        op_name: str | None = None,
+        graph: Any = None,
+    ) -> Any:
+        if graph is not None:
+            return list(outputs)
+        if outputs:  # not where a variable that is gone is destroyed
+            callbacks.remove(op_callback)
+            act()
+        return None
+
+    callbacks.append(op_callback)
+    _use(_EXECUTE_WITH_CALLBACKS)
 
 
 def _use(function: Declaration) -> None:
