@@ -389,6 +389,16 @@ def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
     assert str(signal.SIG_IGN) in done.stderr.splitlines()
 
 
+def test_a_program_may_lead_its_process_group(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os; os.setpgrp(); os.setpgid(0, os.getpid())")
+    command = [sys.executable, "-m", "tfdbg_tui", "run", "--headless", "--logdir"]
+    done = subprocess.run(
+        [*command, tmp_path / "logdir", program], capture_output=True, text=True, check=False
+    )
+    assert "The program: ended with exit code 0" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -111,11 +111,28 @@ def _write_log_by_lines(logdir: str) -> None:
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
+def _let_lead_group() -> None:
+    """Let `os.setpgrp` do nothing where a process leads a group already, as in a shell.
+
+    Who leads a session, as the program does, leads its group, but the system refuses to say so.
+    """
+    set_group = os.setpgid
+
+    def setpgid(*ids: int) -> None:
+        process = os.getpid()
+        if os.getsid(0) != process or not {0, process}.issuperset(ids):
+            set_group(*ids)
+
+    os.setpgid = setpgid
+    os.setpgrp = lambda: setpgid(0, 0)
+
+
 def _start(logdir: str) -> None:
     actions = {"tensorflow": _record, "keras": _mark_steps, "tf_keras": _mark_steps}
     sys.meta_path.insert(0, ImportWatcher(actions))
     atexit.register(_finish)  # Before any of the program's own, so that it runs after them.
     _write_log_by_lines(logdir)
+    _let_lead_group()
 
 
 def _run_hidden_sitecustomize() -> None:
