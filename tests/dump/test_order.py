@@ -11,12 +11,15 @@ import pytest
 pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
+from tensorflow.python.eager import context  # noqa: E402
+
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.cli.info import describe  # noqa: E402
 from tfdbg_tui.diagnosis.alerts import find_alerts  # noqa: E402
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of  # noqa: E402
 from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis  # noqa: E402
 from tfdbg_tui.dump.observe.observed import Observed, groups_of  # noqa: E402
+from tfdbg_tui.dump.tensorflow import own  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
@@ -253,3 +256,23 @@ def test_what_a_dataset_computes_comes_before_its_elements(tmp_path: Path) -> No
     tfdbg_tui.disable_dump_debug_info()
     (root,) = Diagnosis(open_run(str(tmp_path))).report().roots
     assert root.op_type == "Log"
+
+
+def test_nothing_waits_for_branches_in_which_nothing_is_recorded(tmp_path: Path) -> None:
+    """TensorFlow warns of a branch that something waits for, where it knows which one runs."""
+
+    @tf.function
+    def outer(x: Any, n: Any) -> Any:
+        is_even = tf.cond(n > 3, lambda: tf.equal(n % 2, 0), lambda: tf.equal(n, 2), name="even")
+        return tf.cond(is_even, lambda: tf.math.log(x), lambda: x, name="log") * 2.0
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    outer(tf.constant(0.0), tf.constant(4))
+    names = context.context().list_function_names()
+    (copy,) = (name for name in names if own.is_copy(name) and "outer" in name)
+    nodes = context.context().get_function_def(copy).node_def
+    tfdbg_tui.disable_dump_debug_info()
+    awaited = {name for node in nodes for name in node.input if name in ("^even", "^log")}
+    assert awaited == {"^log"}
+    (even,) = (node for node in nodes if node.name == "even")
+    assert not own.is_copy(even.attr["then_branch"].func.name)

@@ -83,11 +83,15 @@ class FunctionOps:
         if not added.in_session:
             row_queue.watch()
         sinks, last = self._add_groups(added, graph, ops)
+        may_call = (recorded.op for recorded in ops if recorded.calls)
+        calls = [op for op in may_call if added.records_in(op)]
+        if not (sinks or calls):
+            return
         if sinks and (added.usage.stateless or functions.is_loop_condition(graph)):
             # Nothing else makes them run.
             outputs = added.outputs()
             added.graph.outputs = instrument.add_waiting(added.graph, outputs, sinks)
-        elif functions.is_loop_graph(graph) and any(recorded.calls for recorded in ops):
+        elif functions.is_loop_graph(graph) and calls:
             # The next iteration may begin while what this one calls still runs: the records of the
             # inner graphs, which have no iteration, would mix.
             added.graph.outputs = [
@@ -97,7 +101,6 @@ class FunctionOps:
         # A backward graph has no automatic control dependencies: once TensorFlow has inlined
         # the calls in it, nothing would make the sinks of the called functions run.  Those of a
         # loop run with it; to require it would be to require all of its variables.
-        calls = [recorded.op for recorded in ops if recorded.calls]
         added.finish(sinks, [op for op in calls if not functions.is_loop(op)])
 
     def _add_by_outputs(
@@ -187,8 +190,8 @@ class FunctionOps:
         An op that may stop the graph waits for the sinks of what was created before it, so that
         the tensors that made it raise are on record; one that calls a graph does, so that records
         follow the flow of data into that graph, and what comes after it waits for it, so that they
-        follow it out again.  It also waits for earlier ones that run a graph which it runs too:
-        the records of its runs then come in the order of the calls.
+        follow it out again, if there are any of that graph.  It also waits for earlier ones that
+        run a graph which it runs too: the records of its runs then come in the order of the calls.
 
         Returns:
             The sinks, and what ends last: the last sink, or the calls after it.
@@ -198,7 +201,8 @@ class FunctionOps:
         after: list[Any] = []
         last_calls: dict[str, Any] = {}
         for end, recorded in enumerate(ops):
-            if recorded.calls:
+            is_call = bool(recorded.calls) and added.records_in(recorded.op)
+            if is_call:
                 runs = {
                     inner for called in recorded.calls for inner in self._graphs.reachable(called)
                 }
@@ -211,7 +215,7 @@ class FunctionOps:
                 added.wait(recorded.op, between or after)
                 sinks += between
                 after = between[-1:] or after
-                after = [*after, end_of_call] if recorded.calls else after
+                after = [*after, end_of_call] if is_call else after
                 start = end
         # The last sink does not wait for what the last iteration of a loop records.
         ends = added.usage.outermost and not self._graphs.has_loops(graph)

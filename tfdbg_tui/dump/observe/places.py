@@ -199,6 +199,10 @@ class AddedGraph:
             return None
         return self._stand_in(reference, tensor.dtype, tensor.shape, tensor.device)
 
+    def records_in(self, op: Any) -> bool:
+        """Return whether something records what an op of the function calls."""
+        return any(map(own.is_copy, self._body.calls(op)))
+
     def number_of_call(self) -> Any:
         """Return what is different in each call; see `row_queue.last_number`."""
         self.numbered = True

@@ -240,6 +240,11 @@ class FunctionBody:
         is_computed = node is not None and node.name in self._computed
         return is_computed or op.name in self._used_arguments
 
+    def calls(self, op: Any) -> list[str]:
+        """Return the names of the functions that an op of the graph calls in this function."""
+        node = self._nodes.get(op.name)
+        return [] if node is None else [function.name for function in called_functions(node)]
+
     def uses_of(self, op: Any) -> Uses:
         """Return for which outputs of the function an op of the graph is computed."""
         name = self._arguments.get(op.name) or self.node_name(op.name)

@@ -67,6 +67,11 @@ def copy_name(name: str) -> str:
     return f"{name}_tfdbg_tui_{next(_numbers)}"
 
 
+def is_copy(name: str) -> bool:
+    """Return whether `copy_name` returned a name."""
+    return _COPY_MARK.search(name) is not None
+
+
 def new_op_name() -> str:
     """Return a new name for an op of ours in a v1 graph."""
     return f"{SCOPE}op_{next(_numbers)}"
