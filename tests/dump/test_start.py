@@ -123,6 +123,38 @@ def test_python_children_are_recorded_as_processes_of_the_run(tmp_path: Path) ->
     assert run.state.writing is False
 
 
+LOADED_BY_CHILDREN = """\
+import multiprocessing
+import tensorflow as tf
+
+def work(value):
+    return float(tf.math.log(value))
+
+if __name__ == "__main__":
+    contexts = multiprocessing.get_context("forkserver")
+    child = contexts.Process(target=work, args=[1.0])  # which ends without exit functions
+    child.start()
+    child.join()
+    with contexts.Pool(1) as pool:  # which ends its process by SIGTERM
+        pool.map(work, [1.0])
+"""
+
+
+def test_children_that_load_the_program_end_their_dumps(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(LOADED_BY_CHILDREN)
+    logdir = str(tmp_path / "logdir")
+    subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=recording_environment(logdir, {}),
+        timeout=500,
+        check=True,
+    )
+    run = tfdbg_tui.open_run(logdir)
+    assert [e.op_type for e in run.executions].count("Log") == 2
+    assert (run.state.ended, run.state.killed) == (True, False)
+
+
 IMPORTS = """\
 import sys
 import tensorflow as tf

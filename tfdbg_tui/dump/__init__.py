@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import atexit
 import logging
-import multiprocessing
 import os
 import sys
-from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import options as _options
+from tfdbg_tui.dump import workers
 from tfdbg_tui.dump.errors import BadTensorError, reason_of
 from tfdbg_tui.dump.exits import ExitCalls
-from tfdbg_tui.dump.sending import before_sending
 from tfdbg_tui.dump.steps import make_step_callback, mark_keras_steps, step
 from tfdbg_tui.storage import urls
 
@@ -56,9 +54,6 @@ _stopped: list[DumpWriter] = []
 
 _MAX_STOPPED = 8
 """How many of them to keep: each holds its files open."""
-
-_LAST = -100
-"""Priority of what a child process of `multiprocessing` does at its end."""
 
 
 def enable_dump_debug_info(
@@ -237,10 +232,10 @@ def _start(wanted: _options.Options) -> DumpWriter:
             stopped.start()
             return stopped
     writer = DumpWriter(wanted)
-    if multiprocessing.parent_process() is not None:  # Such a process ends without atexit.
-        Finalize(None, disable_dump_debug_info, exitpriority=_LAST)
-        before_sending(_rest)  # Who gets a result may end the process at once,
-        writer.rest()  # or before it has anything to do.
+    if workers.is_worker():
+        workers.before_end(disable_dump_debug_info, _rest)
+        workers.before_sending(_rest)
+        writer.rest()  # It may be ended before it has anything to do.
     return writer
 
 
