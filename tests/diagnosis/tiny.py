@@ -178,6 +178,7 @@ class Program:
         extremes: bool = False,
         iteration: int | None = None,
         step: int | None = None,
+        device: str = DEVICE,
     ) -> None:
         record = events.GraphExecutionTrace(
             tfdbg_context_id=graph_id,
@@ -185,7 +186,7 @@ class Program:
             output_slot=slot,
             tensor_debug_mode=mode,
             tensor_proto=_proto(value, mode),
-            device_name=DEVICE,
+            device_name=device,
             execution_serial=serial,
             iteration=iteration,
             minimum_bits=_bits(value[np.isfinite(value)].min()) if extremes else None,

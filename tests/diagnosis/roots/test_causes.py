@@ -687,3 +687,21 @@ def test_nan_of_infinity_that_was_written_down_is_one_root_where_it_arises(tmp_p
     (root,) = diagnose(program.open()).roots
     assert (root.op_name, root.rule, root.alerts) == ("loss", "born-of-infinity", 2)
     assert root.evidence == "1 +∞ of 2 in → 1 NaN of 1 out"
+
+
+def test_what_comes_out_of_a_collective_bad_another_replica_has_put_in(tmp_path: Path) -> None:
+    """Two collectives of one line, in the order in which each replica runs them."""
+    program = Program(tmp_path)
+    program.function("g", "step")
+    made = {"1/Log": 0.5, "1/Exp": 2.0, "0/Log": -INF, "0/Exp": 2.0}
+    sums = {"reduce": -INF, "reduce_1": 4.0, "reduce_2": -INF, "reduce_3": 4.0}
+    for name, given in zip(sums, made, strict=True):
+        program.op("g", given[2:], given)
+        program.op("g", "CollectiveReduceV2", name, f"{given}:0", line=3)
+    for values in (made, sums):
+        for device, (name, value) in zip("1100", values.items(), strict=True):
+            program.trace("g", name, floats(value), device=f"/device:CPU:{device}")
+    diagnosis = Diagnosis(program.open())
+    assert [root.op_name for root in diagnosis.report().roots] == ["0/Log"]
+    producers = diagnosis.dataflow.producers(TensorEvent("graph_execution", 5, 0))
+    assert [producer.name for producer in producers] == ["1/Exp:0", "0/Exp:0"]

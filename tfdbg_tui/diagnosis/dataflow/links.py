@@ -63,7 +63,7 @@ class Producer:
         event: The event that made it; None where none is recorded.
         inferred: Whether the link is a conclusion rather than something recorded.
         via: How the value got there: "graph", "argument", "call", "branch", "loop", "forward",
-            "eager", "variable" or "output".
+            "eager", "variable", "output", or "replica" of what another one puts into a collective.
         op_type: Type of the op that makes the input, where known; it tells more than the event
             where nothing was recorded.
         lost: Whether the tensor is recorded at other times, but not then: a ring buffer has

@@ -15,6 +15,7 @@ from tfdbg_tui.diagnosis.dataflow.links import (
     Producer,
     copied_input,
 )
+from tfdbg_tui.diagnosis.dataflow.replicas import Replicas
 from tfdbg_tui.diagnosis.dataflow.v1_loops import FLOWS, V1Loops
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -52,9 +53,10 @@ class Resolver:
         self.assigned = Assigned(run, timeline, variables, self.resolve)
         self._v1_loops = V1Loops(run, timeline, self.resolve)
         self.containers = Containers(run, calls, timeline)
+        self._replicas = Replicas(run, timeline)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:
-        """Return the inputs of the op that made a tensor, in order."""
+        """Return the inputs of the op that made a tensor, in order, and those of its replicas."""
         op = graph_op_of(self._run, event)
         if op is None:
             return ()
@@ -80,6 +82,10 @@ class Resolver:
         if flow is not None:
             written = self.behind(GraphTensor(op.graph_id, op.inputs[flow], at), None)
             found[flow] = replace(written, input_slot=flow)
+        found += [
+            replace(self.resolve(op.graph_id, ref, at, MAX_DEPTH), input_slot=slot, via="replica")
+            for slot, ref in self._replicas.inputs(op)
+        ]
         return (*held, *found)
 
     def resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.collectives import common_name, family_of
 from tfdbg_tui.diagnosis.fleet.bad_runs import BadRuns
-from tfdbg_tui.diagnosis.fleet.collectives import common_name, family_of
 from tfdbg_tui.diagnosis.fleet.summary import Crossing
 from tfdbg_tui.diagnosis.locations import location_of
 

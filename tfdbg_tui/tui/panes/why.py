@@ -46,6 +46,7 @@ _CAME_BY = {
     "forward": "forward",
     "eager": "eager",
     "variable": "variable",
+    "replica": "replica",
     "earlier": "earlier",
 }
 
