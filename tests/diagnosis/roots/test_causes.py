@@ -526,6 +526,28 @@ def test_what_is_wrong_with_a_value_that_came_out_of_infinity_is_a_consequence(
         assert [root.op_type for root in diagnose(program.open()).roots] == roots
 
 
+def test_what_a_comparison_of_nan_leads_to_is_a_consequence_also_where_it_is_left_out(
+    tmp_path: Path,
+) -> None:
+    """The gradient of a maximum divides by how many elements are equal to it: 0, if it is NaN."""
+    for left_out in (True, False):
+        program = Program(tmp_path / str(left_out))
+        function(program)
+        program.op("f", "Abs", "Abs", "x:0")
+        program.op("f", "Sqrt", "Sqrt", "Abs:0")
+        program.op("f", "Equal", "Equal", "Sqrt:0", "Sqrt:0")
+        program.op("f", "Cast", "Cast", "Equal:0")
+        program.op("f", "RealDiv", "RealDiv", "Cast:0", "Cast:0")
+        program.op("f", "IsFinite", "IsFinite", "RealDiv:0")
+        program.op("f", "SelectV2", "where", "IsFinite:0", "RealDiv:0", "Cast:0")
+        program.trace("f", "Abs", floats(-1, 1))
+        for name, value in (("Sqrt", NAN), ("Cast", 0), ("RealDiv", NAN)):
+            program.trace("f", name, floats(value))
+        program.trace("f", "where", floats(0 if left_out else NAN))
+        report = diagnose(program.open())
+        assert [finding.op_type for finding in (*report.roots, *report.benign)] == ["Sqrt"]
+
+
 def test_a_later_root_is_proved_only_where_all_that_it_was_made_from_is_known(
     tmp_path: Path,
 ) -> None:

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.events import op_name_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.op_traits import DATASET_ELEMENTS, is_list_op
+from tfdbg_tui.diagnosis.op_traits import (
+    DATASET_ELEMENTS,
+    NON_FLOAT_RESULT,
+    is_list_op,
+    value_inputs,
+)
 from tfdbg_tui.diagnosis.roots.containment import SPREAD, Containment
 from tfdbg_tui.diagnosis.roots.joints import Joints
 from tfdbg_tui.diagnosis.roots.nodes import blame, joined, top_of
@@ -20,7 +25,7 @@ from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import same_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -236,10 +241,11 @@ class Merging:
 
     def _join_ancestor(self, group: Root, kept: list[Root]) -> bool:
         """Count a group with a root that its finite inputs were made from."""
-        if group.contained or all(root.contained for root in kept):
+        if all(root.contained for root in kept):
             return False
-        ancestor, group.unsure = self._ancestor(group)
+        ancestor, unsure = self._ancestor(group)
         if ancestor is None:
+            group.unsure = unsure and not group.contained
             return False
         blame(group, ancestor)
         return True
@@ -388,29 +394,52 @@ class Merging:
     def _ancestor(self, group: Root) -> tuple[Root | None, bool]:
         """Return the root of a bad tensor that a group's finite inputs were made from, or None.
 
-        With it, whether not all that they were made from can be looked at.
+        With it, whether not all numbers that they were made from can be looked at.
         """
         # A constant comes from Python, which may have got it from what is bad.
         unsure = op_type_of(self._run, group.event) == "Const"
         waiting, seen = deque([group.event]), {group.event}
-        while waiting and len(seen) < _ANCESTORS:
-            for producer in self._dataflow.producers(waiting.popleft()):
-                from_python = producer.via == "eager"
-                unsure |= producer.lost or (producer.op_type is None and not from_python)
-                if producer.event is None or producer.event in seen:
-                    continue
-                seen.add(producer.event)
-                waiting.append(producer.event)
-                born = self._born(producer.event)
-                root = self._roots.get(born) if born is not None else None
-                if root is not None and root is not group and not root.contained:
-                    return root, unsure
+        compared: deque[TensorEvent] = deque()
+        while (waiting or compared) and len(seen) < _ANCESTORS:
+            numbers = waiting or compared
+            event = numbers.popleft()
+            for producer in self._dataflow.producers(event):
+                is_unknown = producer.op_type is None and producer.via != "eager"
+                unsure |= numbers is waiting and (producer.lost or is_unknown)
+                new = [made for made in self._recorded_of(event, producer) if made not in seen]
+                seen.update(new)
+                (numbers if producer.event is not None else compared).extend(new)
+                for root in filter(None, map(self._root_of, new)):
+                    if root is not group and not root.contained:
+                        return root, unsure
         return None, unsure or bool(waiting)
 
-    def _born(self, event: TensorEvent) -> Node | None:
-        """Return the place that made a tensor bad; None for a finite one."""
+    def _recorded_of(self, event: TensorEvent, producer: Producer) -> Iterator[TensorEvent]:
+        """Yield an input of an event, or what it was made of by ops that leave no record.
+
+        NaN equals nothing: a gradient of a maximum divides 0 by how many elements are equal to it.
+        """
+        if producer.event is not None or producer.nearest is None or event.kind == "execution":
+            yield from () if producer.event is None else (producer.event,)
+            return
+        neighbours, (graph_id, ref, _) = self._dataflow.neighbours, producer.nearest
+        waiting = [neighbours.of_op(graph_id, ref.op_name, ref.slot, event.index)]
+        seen = set(waiting)
+        while waiting and len(seen) < _ANCESTORS:
+            node = waiting.pop()
+            if node.event is not None:
+                yield node.event
+            elif node.op_type not in NON_FLOAT_RESULT:
+                inputs = neighbours.inputs(node)
+                slots = value_inputs(node.op_type, len(inputs))
+                new = {one for one in inputs if node.is_boundary or one.input_slot in slots} - seen
+                seen |= new
+                waiting += new
+
+    def _root_of(self, event: TensorEvent) -> Root | None:
+        """Return the root that made a tensor bad; None for a finite one."""
         node = self._bad(event)
-        return top_of(node) if node is not None else None
+        return self._roots.get(top_of(node)) if node is not None else None
 
     def _bad(self, event: TensorEvent) -> Node | None:
         """Return the place that a bad tensor belongs to; None for a finite one."""
