@@ -129,6 +129,20 @@ def counted(_: Path) -> None:
     logs().prefetch(1).reduce(np.int64(0), lambda count, _: count + 1)
 
 
+def counted_by_python(_: Path) -> None:
+    number = 0
+    for _number, (_x, _y) in enumerate(dataset(lambda x: (tf.math.log(x), x), 1.0, 0.0)):
+        number += 1
+    for _x, y in dataset(lambda x: (tf.math.log(x), x), 1.0, 0.0):
+        number += int(y.numpy())
+
+
+def read_by_python(_: Path) -> None:
+    number = 0
+    for x, _y in dataset(lambda x: (tf.math.log(x), x), 1.0, 0.0):
+        number += x.numpy() < 5.0
+
+
 def column_not_used(_: Path) -> None:
     both = dataset(lambda x: (x, tf.math.log(x)), 1.0, 0.0)
     both.reduce(0.0, lambda total, columns: total + columns[0])
@@ -224,6 +238,8 @@ def saved_beside_a_function_that_seems_to_reduce(root: Path) -> None:
         (masked_when_reduced, []),
         (masked_and_saved, []),
         (counted, []),
+        (counted_by_python, []),
+        (read_by_python, ["Log"]),
         (column_not_used, []),
         (column_used, ["Log"]),
         (column_not_used_in_a_function, []),

@@ -34,6 +34,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 from tfdbg_tui.diagnosis.roots.questions import Questions
 from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_of
 from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
+from tfdbg_tui.diagnosis.unread import is_unread_element
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -265,7 +266,7 @@ class Containment:
         return True
 
     def _unused(self, event: TensorEvent) -> bool:
-        """Whether a bad tensor is a gradient that nobody asked for, or is kept for one.
+        """Whether a bad tensor is a gradient that nobody asked for, is kept for one, or not read.
 
         A loss that is not used is no such thing: what matters is its gradient.
         """
@@ -273,6 +274,8 @@ class Containment:
         if op is not None and op.op_type == "Placeholder":
             return True  # an argument that this branch does not use
         if op is None:
+            if op_type_of(self._run, event) in DATASET_ELEMENTS:
+                return is_unread_element(self._run, event)
             return is_not_given(self._run, event) or is_kept_by_library(self._run, event)
         if not is_backward(self._run, event):
             return False
