@@ -82,6 +82,10 @@ def quotients(a: Any, b: Any) -> Any:
     return b / a + (b + 1.0) / a
 
 
+def poles(a: Any, b: Any) -> Any:
+    return tf.math.log(a) + b / a
+
+
 def unrolled(a: Any, b: Any) -> Any:
     total = 0.0
     for x in [a, b]:
@@ -102,9 +106,10 @@ def unrolled(a: Any, b: Any) -> Any:
             [([0.0, 1.0], [1.0, 1.0])],
             ["b / a", "(b + 1.0) / a"],
         ),
+        (tf.function(poles), [([0.0, 1.0], [1.0, 1.0])], ["tf.math.log(a)", "b / a"]),
         (tf.function(unrolled), [([0.0, 1.0], [0.0, 1.0])], ["tf.math.log(x)"]),
     ],
-    ids=["eager", "graph", "unrolled"],
+    ids=["eager", "graph", "poles", "unrolled"],
 )
 def test_a_line_is_one_root_that_names_its_expressions(
     tmp_path: Path,
@@ -121,7 +126,13 @@ def test_a_line_is_one_root_that_names_its_expressions(
     (root,) = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).roots
     first, _, others = root.evidence.partition("; bad as well: ")
     assert first.startswith("1 zero in")
-    assert [(root.suggestion or "").partition(" → ")[0], *filter(None, [others])] == expressions
+    changes = [
+        (root.suggestion or "").split(" → "),
+        *(o.split(" → ") for o in root.other_suggestions),
+    ]
+    assert [old for old, _ in changes] == expressions
+    assert all(old != new for old, new in changes)
+    assert others == ", ".join(expressions[1:])
 
 
 def test_what_goes_into_a_list_is_one_place(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def _came(finding: Finding, job: JobReport, root: FleetRoot, via: Via) -> Findin
         why=there["why"],
         fix=there["fix"].removesuffix(f" Here: {suggestion}"),
         suggestion=suggestion,
+        other_suggestions=tuple(there.get("other_suggestions", ())),
         workers=f"made by {made_by(job, root)}: {_what(root)}; came here {way(via)}",
     )
 

@@ -26,7 +26,7 @@ _HARM: dict[GroupKind, str] = {
 
 _NONE_SO_FAR = "No NaN and no ∞ that matters has been traced back to it so far."
 
-_OTHERS = 4  # layers beside the first that are named
+_OTHERS = 4  # layers, or changes, beside the first that are told
 
 PartKind = Literal["title", "source", "text", "removed", "added"]
 
@@ -58,7 +58,6 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
         finding: The finding.
         kind: What became of it.
     """
-    old, new = _rewritten(finding)
     found = [Part("", finding.title, "title"), Part("harm", _harm(finding, kind))]
     found.append(Part("workers", finding.workers))
     if finding.location is not None:
@@ -76,8 +75,11 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
         Part("why", finding.why),
         Part("fix", finding.fix),
     ]
-    if old and new:
-        found += [Part("here", old, "removed"), Part("", new, "added")]
+    if finding.suggestion is not None:
+        for change in (finding.suggestion, *finding.other_suggestions[:_OTHERS]):
+            old, new = _rewritten(change)
+            label = "here" if change == finding.suggestion else ""
+            found += [Part(label, old, "removed"), Part("", new, "added")]
     if finding.alerts:
         found.append(Part(*alerts_text(kind, finding.alerts)))
     return tuple(part for part in found if part.text)
@@ -92,12 +94,12 @@ def alerts_text(kind: GroupKind, alerts: int) -> tuple[str, str]:
 
 def expression(chain: Chain) -> str:
     """Return the user's expression that should change; "" where it is not known."""
-    return _rewritten(chain.finding)[0] if chain.finding else ""
+    return _rewritten(chain.finding.suggestion)[0] if chain.finding else ""
 
 
 def fix(finding: Finding) -> str:
     """Return what copying the fix copies: the new expression, where there is one, else words."""
-    _, new = _rewritten(finding)
+    _, new = _rewritten(finding.suggestion)
     return new or finding.fix
 
 
@@ -112,9 +114,9 @@ def _healthy(chain: Chain) -> tuple[Part, ...]:
     return Part("", "Nothing bad leads here", "title"), Part("why", said)
 
 
-def _rewritten(finding: Finding) -> tuple[str, str]:
+def _rewritten(suggestion: str | None) -> tuple[str, str]:
     """Return the user's expression as it is, and as it should be; "" where it is not known."""
-    old, _, new = (finding.suggestion or "").partition(" → ")
+    old, _, new = (suggestion or "").partition(" → ")
     return old, new
 
 

@@ -37,7 +37,7 @@ from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.when import is_made_ahead, iteration_of, step_of, when_text
-from tfdbg_tui.diagnosis.roots import Causes, Health
+from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.rules.edits import (
@@ -55,7 +55,6 @@ from tfdbg_tui.wire.events import BUILDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tfdbg_tui.diagnosis.roots import Root
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
     from tfdbg_tui.logdir import FitBatch, Layer, Run
@@ -133,11 +132,13 @@ class Diagnosis:
         alike = self._alike(root)
         layers = [layer for event in alike if (layer := self._layer(event))]
         own = {None, found.layer, found.input_layer}
+        others = self._others_of_line(root, found, rule)
         return replace(
             found,
+            other_suggestions=others,
             evidence=found.evidence
             + self._hidden(root)
-            + self._others_of_line(root, found, rule)
+            + _bad_as_well([change.partition(" → ")[0] for change in others])
             + self._other_lines(root, found, alike)
             + self._other_arguments(root, alike),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
@@ -164,8 +165,8 @@ class Diagnosis:
             rows = rows[:_ALIKE] + rows[-_ALIKE:]
         return [replace(root.event, index=row) for row in rows]
 
-    def _others_of_line(self, root: Root, found: Finding, rule: Explanation) -> str:
-        """Say what other expressions of the line were bad, perhaps at other times.
+    def _others_of_line(self, root: Root, found: Finding, rule: Explanation) -> tuple[str, ...]:
+        """Return the changes of other expressions of the line that were bad, perhaps later.
 
         Eagerly, a line has one root for all that it makes of one type; in a graph, for what it
         makes of one tensor.
@@ -176,19 +177,22 @@ class Diagnosis:
             rule: What explains it.
         """
         if found.suggestion is None or found.in_gradient:
-            return ""
-        stack_id = stack_id_of(self._run, root.event)
-        made = self._of_line(root) or root.first_tensors[:_ALIKE]
-        changes = (
-            self._suggestion_at(
-                event, rule, location_of(self._run, stack_id), self._occurrences.of(event)
-            )
-            for event in made
-            if stack_id_of(self._run, event) == stack_id and self._is_new(event)
-        )
-        expressions = dict.fromkeys(change.partition(" → ")[0] for change in changes if change)
-        expressions.pop(found.suggestion.partition(" → ")[0], None)
-        return f"; bad as well: {_first_of(list(expressions))}" if expressions else ""
+            return ()
+        line = location_of(self._run, stack_id_of(self._run, root.event))
+        rules = {found.op_type: rule}
+        changes = {found.suggestion.partition(" → ")[0]: found.suggestion}
+        for event in dict.fromkeys([*self._of_line(root), *root.first_tensors[:_ALIKE]]):
+            node, made_at = self.causes.node_of(event), stack_id_of(self._run, event)
+            if node is None or location_of(self._run, made_at) != line or not self._is_new(event):
+                continue
+            op_type = op_type_of(self._run, event) or ""
+            if op_type not in rules:
+                rules[op_type] = explain(self._cases.case(Root(node)))[0]
+            of_op = self._occurrences.of(event)
+            change = self._suggestion_at(event, rules[op_type], line, of_op)
+            if change is not None:
+                changes.setdefault(change.partition(" → ")[0], change)
+        return tuple(changes.values())[1:]
 
     def _other_lines(self, root: Root, found: Finding, alike: Sequence[TensorEvent]) -> str:
         """Say on which other lines the same was bad in the same step, or in whose gradients.
@@ -513,6 +517,10 @@ def _first_of(names: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - _LINES} more" if len(names) > _LINES else ""
     return f"{', '.join(names[:_LINES])}{more}"
+
+
+def _bad_as_well(expressions: Sequence[str]) -> str:
+    return f"; bad as well: {_first_of(expressions)}" if expressions else ""
 
 
 def _in_gradient(forward: ForwardOp) -> str:

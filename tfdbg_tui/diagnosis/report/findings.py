@@ -68,6 +68,7 @@ class Finding:
         in_gradient: Whether the op is of a backward pass.
         summary: What was recorded of the first bad tensor.
         workers: Of a job of several processes: which of them made it, and how it got to others.
+        other_suggestions: As `suggestion`, of other expressions of the line that were bad.
     """
 
     rule: str
@@ -99,6 +100,7 @@ class Finding:
     in_gradient: bool = False
     summary: TensorSummary | None = None
     workers: str = ""
+    other_suggestions: tuple[str, ...] = ()
 
     __repr__ = short_repr
 
@@ -117,6 +119,7 @@ class Finding:
             "why": self.why,
             "fix": self.fix + (f" Here: {self.suggestion}" if self.suggestion else ""),
             "suggestion": self.suggestion,
+            "other_suggestions": list(self.other_suggestions),
             "op_name": self.op_name,
             "op_type": self.op_type,
             "output_slot": self.event.slot,
