@@ -621,6 +621,16 @@ def test_infinity_that_python_wrote_into_masked_places_is_meant_and_its_nan_is_n
     assert (root.rule, root.certainty) == ("softmax-of-nothing", "proved")
 
 
+def test_what_python_gives_after_what_was_bad_is_told_beside_it(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.execution("Sum", [1], {2: floats(-INF)}, given=(floats(-INF, 1),), line=3)
+    program.execution("Neg", [2], {3: floats(INF)}, given=(floats(-INF),), line=3)
+    program.execution("Mean", [4], {5: floats(NAN)}, given=(floats(NAN, 1),), line=4)
+    (root,) = diagnose(program.open()).roots
+    assert root.op_type == "Sum"
+    assert root.evidence.endswith("; given later, perhaps because of it: Mean:0 at program.py:4")
+
+
 def test_a_constant_of_a_function_is_a_copy_of_the_eager_tensor(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.execution("RealDiv", [100, 101], {1: floats(INF, 2, 3)})

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
+from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import (
     UNKNOWN_OP,
@@ -20,6 +21,7 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
     summary_of,
 )
+from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import (
     ForwardOp,
     forward_op,
@@ -140,7 +142,8 @@ class Diagnosis:
             + self._hidden(root)
             + _bad_as_well([change.partition(" → ")[0] for change in others])
             + self._other_lines(root, found, alike)
-            + self._other_arguments(root, alike),
+            + self._other_arguments(root, alike)
+            + self._given_later(root),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
             variables=() if own - {None} else self._variables(root, alike),
         )
@@ -230,6 +233,28 @@ class Diagnosis:
         names = dict.fromkeys(name_of(run, event) for event in others)
         names.pop(name_of(run, root.event), None)
         return f"; so came {_first_of(list(names))}" if names else ""
+
+    def _given_later(self, root: Root) -> str:
+        """Say what else Python gave that was bad, which it may or may not have made of this."""
+        groups = (group for group in (root, *root.guessed) if group.node.open)
+        given = [group.event for group in groups if self._is_given_by_python(group.event)]
+        if root.event not in given:
+            return ""
+        names = list(dict.fromkeys(map(self._name_and_line, given)))[1:]
+        return f"; given later, perhaps because of it: {_first_of(names)}" if names else ""
+
+    def _is_given_by_python(self, event: TensorEvent) -> bool:
+        """Whether Python gave a function a bad argument, or an eager op what no op has made."""
+        if event.kind == "graph_execution":
+            return UnrecordedLinks(self._run, self.dataflow).is_from_python(event)
+        given = (one.given for one in self.dataflow.producers(event) if one.event is None)
+        return any(one is not None and one.has_inf_or_nan is True for one in given)
+
+    def _name_and_line(self, event: TensorEvent) -> str:
+        line, graph = self._ran_at(event), self._run.graphs.get(graph_id_of(self._run, event) or "")
+        inside = f" in {readable_function(graph.name)}" if graph else ""
+        at = f" at {os.path.basename(line.file)}:{line.line}" if line else ""
+        return f"{name_of(self._run, event)}{inside}{at}"
 
     def _hidden(self, root: Root) -> str:
         """Say that selects leave out what is bad, where a gradient is bad all the same."""

@@ -66,7 +66,6 @@ class Merging:
         self._unrecorded = UnrecordedLinks(run, dataflow)
         self._same = SameBug(run, dataflow, summaries, finite)
         self._roots: dict[Node, Root] = {}
-        self._guessed: dict[Node, list[Root]] = {}
 
     def merge(self, groups: list[Root]) -> list[Root]:
         """Count consequences with the alerts that led to them, and join what is one bug."""
@@ -157,7 +156,7 @@ class Merging:
         if spread is None:
             return False
         blame(group, spread)
-        self._guessed.setdefault(spread.node, []).append(group)
+        spread.guessed.append(group)
         return True
 
     def _may_be_of(self, group: Root, root: Root) -> bool:
@@ -260,7 +259,7 @@ class Merging:
         for root in kept:
             if root.contained or len(root.members) > SPREAD or not self._reads_list(root):
                 continue
-            guessed = self._guessed.get(root.node, [])
+            guessed = root.guessed
             members, others = root.members, []
             added = {node for group in guessed for node in group.members}
             root.members = [node for node in members if node not in added]

@@ -44,6 +44,8 @@ class Root:
         first_tensors: The first tensor, and those of other places with the same bug.
         unsure: Whether its inputs, finite as they are, may be consequences of an earlier root; or
             nothing uses it, unlike another root.
+        guessed: Groups that were counted with it for want of a better root: what made them bad is
+            not on record.
     """
 
     node: Node
@@ -51,6 +53,7 @@ class Root:
     contained: bool = False
     first_tensors: list[TensorEvent] = field(default_factory=list)
     unsure: bool = False
+    guessed: list[Root] = field(default_factory=list)
 
     @property
     def event(self) -> TensorEvent:
