@@ -48,6 +48,11 @@ exec(compile(_SPECIAL, "/usr/lib/python3/site-packages/special.py", "exec"), _in
 
 
 @healthy
+def cauchy_kernel() -> Any:
+    return tf.reduce_sum(1.0 / (1.0 + tf.square(c([1.0, 1e25]) * 1.0)))
+
+
+@healthy
 def hf_buckets() -> Any:
     d = tf.abs(tf.range(8)[None] - tf.range(8)[:, None])
     big = 2 + tf.cast(tf.math.log(tf.cast(d, tf.float32) / 2) / np.log(8), tf.int32)
@@ -653,6 +658,12 @@ def default_that_is_filtered() -> Any:
 
 
 # ---- Sick ---------------------------------------------------------------------------------------
+
+
+@sick
+def unit_of_overflow() -> Any:
+    x = c([1.0, 1e25]) * 1.0
+    return tf.reduce_sum(x * (1.0 / tf.sqrt(1.0 + tf.square(x))))
 
 
 @sick

@@ -47,6 +47,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "left-out": {"op_type": "SelectV2"},
     "limit": {"op_type": "Atan"},
     "saturated": {"op_type": "Exp"},
+    "reciprocal": {"op_type": "RealDiv", "divides_by_it": True, "is_reciprocal": True},
     "divided-by": {"op_type": "RealDiv", "divides_by_it": True},
     "of-logarithm": {"op_type": "Sum"},
     "absorbed": {"op_type": "Mul"},

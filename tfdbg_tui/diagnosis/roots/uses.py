@@ -296,8 +296,20 @@ class BadUse:
         shown = total(made, "nan", "pos_inf", "neg_inf") or 0
         if infinite * (made.size // below.size) <= shown or self.use.event is None:
             return False
-        numerator = next(iter(self.dataflow.producers(self.use.event)), None)
-        return numerator is not None and numerator.op_type not in (None, "Const", "Reciprocal")
+        return not self._divides_constant
+
+    @property
+    def is_reciprocal(self) -> bool:
+        """Whether a constant is divided by the tensor, as in 1 / (1 + x * x)."""
+        return self.divides_by_it and self.use.event is not None and self._divides_constant
+
+    @property
+    def _divides_constant(self) -> bool:
+        producers = self.dataflow.producers(self.use.event) if self.use.event is not None else ()
+        numerator = next(iter(producers), None)
+        return numerator is None or (
+            self.op_type == "Reciprocal" or numerator.op_type in (None, "Const", "Reciprocal")
+        )
 
     @property
     def is_in_its_gradient(self) -> bool:
@@ -508,6 +520,12 @@ USES = (
         lambda use: use.op_type in SATURATES,
         _IF_LOGARITHM | {Tolerance.SATURATED},
         "the op gives the same for any large number: exp(-x * x) is 0",
+    ),
+    Row(
+        "reciprocal",
+        lambda use: use.is_reciprocal,
+        _IF_ABSORBED | {Tolerance.DIVIDED_BY, Tolerance.SATURATED},
+        "a constant divided by any number that is so large is 0: 1 / (1 + x * x)",
     ),
     Row(
         "divided-by",
