@@ -143,6 +143,21 @@ def read_by_python(_: Path) -> None:
         number += x.numpy() < 5.0
 
 
+def checked(x: Any) -> Any:
+    return tf.debugging.check_numerics(tf.math.log(x), "not finite")
+
+
+def dropped(_: Path) -> None:
+    list(dataset(checked, 1.0, 0.0).batch(1).ignore_errors())
+
+
+def dropped_in_one_of_two_ways(_: Path) -> None:
+    numbers = dataset(checked, 1.0, 0.0)
+    list(numbers.ignore_errors())
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        list(numbers)
+
+
 def column_not_used(_: Path) -> None:
     both = dataset(lambda x: (x, tf.math.log(x)), 1.0, 0.0)
     both.reduce(0.0, lambda total, columns: total + columns[0])
@@ -240,6 +255,8 @@ def saved_beside_a_function_that_seems_to_reduce(root: Path) -> None:
         (counted, []),
         (counted_by_python, []),
         (read_by_python, ["Log"]),
+        (dropped, []),
+        (dropped_in_one_of_two_ways, ["Log"]),
         (column_not_used, []),
         (column_used, ["Log"]),
         (column_not_used_in_a_function, []),

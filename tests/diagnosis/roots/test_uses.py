@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FACTS = [name for name, value in vars(BadUse).items() if isinstance(value, property)]
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "dropped": {"op_type": "CheckNumerics", "is_of_dropped_element": True},
     "checked": {"op_type": "CheckNumerics", "is_bad_again": True},
     "value-does-not-matter": {"op_type": "IsFinite"},
     "bound-compared": {"op_type": "Greater", "is_bound": True},

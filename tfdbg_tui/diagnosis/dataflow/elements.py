@@ -31,6 +31,9 @@ _DECIDES = re.compile(f"{_FILTERS}|GroupByWindow|TakeWhile")
 
 _KEEPS = re.compile("Cache|Snapshot")
 _SAVES = re.compile("Save|ToTFRecord|^Register")
+_DROPS = "IgnoreErrorsDataset"
+"""Is in the types of ops that leave out the elements of which a function before them raises."""
+
 _ALL_OF = frozenset({"All", "Identity", "LogicalAnd"})
 """Ops whose answer is yes only where all that they are given is."""
 
@@ -92,6 +95,27 @@ class Elements:
         kinds = [self._run.executions.kind(row) for row in self._datasets[op.graph_id]]
         filters = bool(kinds) and all(_FILTERS in kind.op_type for kind in kinds)
         return filters and self.fate(op.graph_id, None) in (Fate.TAKEN, Fate.LEFT)
+
+    def are_dropped(self, graph_id: str) -> bool:
+        """Whether elements are left out, wherever they go, of which a dataset's function raises.
+
+        Args:
+            graph_id: The graph of the function, or of one that it calls.
+        """
+        rows = self._datasets[self._dataflow.calls.outermost(graph_id)]
+        waiting = [taker for row in rows for taker in self._takers_of_eager(row)]
+        seen = set(waiting)
+        while waiting:
+            taker = waiting.pop()
+            if _DROPS in taker.op_type:
+                continue
+            behind = self._behind(taker) if "Dataset" in taker.op_type else []
+            if not behind:
+                return False
+            new = set(behind) - seen
+            seen |= new
+            waiting += new
+        return bool(seen)
 
     @cached_property
     def _datasets(self) -> dict[str, list[int]]:

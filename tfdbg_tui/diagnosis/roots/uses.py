@@ -233,6 +233,12 @@ class BadUse:
         return self.elements.is_decided_about(self.event)
 
     @property
+    def is_of_dropped_element(self) -> bool:
+        """Whether a dataset ignores the errors of the function that has made the tensor."""
+        op = graph_op_of(self.run, self.event)
+        return op is not None and self.elements.are_dropped(op.graph_id)
+
+    @property
     def goes_into_read_list(self) -> bool:
         """Whether the tensor is put into a list that the program reads again."""
         return is_list_op(self.op_type) and self.list_is_read
@@ -373,6 +379,12 @@ _IF_KEPT = frozenset({Tolerance.KEPT})
 
 USES = (
     # What is known of the op by its type.
+    Row(
+        "dropped",
+        lambda use: use.op_type in CHECKS and use.is_of_dropped_element,
+        _ALWAYS,
+        "the dataset leaves out the element of which the op raises an error",
+    ),
     Row("checked", lambda use: use.op_type in CHECKS, _NEVER, "the op raises an error"),
     Row(
         "value-does-not-matter",
