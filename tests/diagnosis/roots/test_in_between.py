@@ -135,6 +135,19 @@ def test_a_line_is_one_root_that_names_its_expressions(
     assert others == ", ".join(expressions[1:])
 
 
+def test_generated_functions_that_a_line_calls_are_one_root(tmp_path: Path) -> None:
+    """What can be changed is what they are given."""
+    texts = {f"<generated-{n}>": f"lambda x: {n} / (x * {n})" for n in (2.0, 3.0)}
+    made = [eval(compile(text, name, "eval")) for name, text in texts.items()]
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        tf.function(lambda x: sum(function(x) for function in made))(tf.zeros([2]))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (root,) = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).roots
+    assert root.op_type == "RealDiv"
+
+
 def test_what_goes_into_a_list_is_one_place(tmp_path: Path) -> None:
     """Which of the elements comes out of it where, is not on record."""
 

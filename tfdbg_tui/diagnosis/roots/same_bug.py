@@ -21,7 +21,7 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_gradient
-from tfdbg_tui.diagnosis.locations import source_lines, user_frame
+from tfdbg_tui.diagnosis.locations import is_without_file, source_lines, user_frame
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, GROWS, MOVES, SOURCES
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.statements import times_written
@@ -248,12 +248,18 @@ class SameBug:
         return {("code", made)} if lines else set()
 
     def _lines(self, event: TensorEvent) -> tuple[tuple[str | None, int], ...]:
-        """Return the user's line, and those of libraries on the way from there to TensorFlow."""
+        """Return the user's line, and those of libraries on the way from there to TensorFlow.
+
+        Lines of code that was generated are not among them: what that is given can be changed.
+        """
         stack_id = stack_id_of(self._run, event)
         frames = self._run.stack(stack_id) if stack_id is not None else ()
         position = user_frame(frames)
-        inner = frames[position:] if position is not None else ()
-        return tuple((f.path, f.line) for f in inner if _TENSORFLOW not in (f.path or ""))
+        if position is None:
+            return ()
+        inner = [f for f in frames[position + 1 :] if not is_without_file(f)]
+        lines = [frames[position], *inner]
+        return tuple((f.path, f.line) for f in lines if _TENSORFLOW not in (f.path or ""))
 
     def _forward_marks(self, event: TensorEvent) -> set[Mark]:
         """Return what the tensor has whose gradient an event is."""
