@@ -15,6 +15,7 @@ from multiprocessing.util import Finalize, register_after_fork
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.interrupts import contained
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,8 @@ def before_sending(act: Callable[[], None]) -> None:
     def send_bytes(self: Any, *args: Any) -> None:
         with contained():
             act()
-        send(self, *args)
+        with LeftOutOfTracebacks():
+            send(self, *args)
 
     connection.Connection._send_bytes = send_bytes  # type: ignore[attr-defined]
     _watched = True
