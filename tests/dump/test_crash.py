@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tfdbg_tui.logdir import open_run
+from tfdbg_tui.logdir import list_runs, open_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,3 +136,28 @@ def test_what_a_process_computes_is_on_record_before_its_result_is_handed_over(
     assert len(run.graph_executions) >= 1
     assert run.state.killed is (worker == "is at work")
     assert run.state.ended is (worker == "waits")
+
+
+POOL = """
+import multiprocessing, sys, tensorflow as tf, tfdbg_tui
+
+def begin():
+    tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+    tf.config.threading.set_inter_op_parallelism_threads(2)  # Nothing has started TensorFlow.
+    both_run.wait()
+
+context = multiprocessing.get_context("fork")
+both_run = context.Barrier(2)
+with context.Pool(2, begin) as pool:
+    pool.map(tf.math.log, [0.0, 1.0, 2.0, 3.0], chunksize=1)
+"""
+
+
+def test_workers_that_record_by_themselves_are_of_one_run(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
+    done = preloaded.run(POOL, tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (run,) = list_runs(tmp_path)
+    assert len(run.file_sets) == 2
+    assert open_run(tmp_path).num_alerts == 1

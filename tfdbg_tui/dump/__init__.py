@@ -120,7 +120,8 @@ def enable_dump_debug_info(
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or
             infinity.
         run_id: Gives several processes that write into one directory one run; by default the
-            environment variable TFDBG_RUN_ID does, if set.
+            environment variable TFDBG_RUN_ID does, if set.  Workers of `multiprocessing`, and the
+            process that starts them, have one in any case (on Linux).
 
     Returns:
         A handle with `flush()`, `dump_root` and `run_id`.  (Where TensorFlow's own writer has to do

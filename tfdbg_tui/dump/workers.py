@@ -1,4 +1,4 @@
-"""Processes that `multiprocessing` starts: how they end, and what they send to others.
+"""Processes that `multiprocessing` starts: who starts them, how they end, and what they send.
 
 Many end without running exit functions.  Others are ended by SIGTERM as soon as somebody has got
 their last result, by a pipe, a queue or a pool: `Pool.terminate` does so, which is the end of each
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 from multiprocessing import connection
 from multiprocessing.util import Finalize, register_after_fork
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _LAST = -100
 """Priority of what a worker does at its end."""
 
+_START_TIME = 19
+"""Place of the time at which a process began, behind its name in `/proc/PID/stat`; see proc(5)."""
+
 _log = logging.getLogger("tfdbg_tui")
 _watched = False
 
@@ -35,6 +39,23 @@ def is_worker() -> bool:
 def _loads_program() -> bool:
     """Return whether it is about to be a worker: it imports the program, as to spawn does."""
     return getattr(multiprocessing.current_process(), "_inheriting", False)
+
+
+def starter() -> str | None:
+    """Return what tells the process that started this worker from all others; None if unknown.
+
+    Of a process that is no worker it tells itself, so that it and its workers have the same.
+    """
+    parent = multiprocessing.parent_process()
+    pid = parent.pid if parent is not None else os.getppid() if _loads_program() else os.getpid()
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            boot = file.read()
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            begun = file.read().rpartition(b") ")[2].split()[_START_TIME].decode()
+    except OSError:  # It has ended, or this is not Linux.
+        return None
+    return f"{boot} {pid} {begun}"
 
 
 def before_end(end: Callable[[], None], rest: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ What could not be recorded or written is told in the metadata file; see `Omissio
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import os
 import socket
@@ -21,7 +22,7 @@ import uuid
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from tfdbg_tui.dump import steps
+from tfdbg_tui.dump import steps, workers
 from tfdbg_tui.dump.encode import batches, executions
 from tfdbg_tui.dump.encode.repetitions import Repeats
 from tfdbg_tui.dump.errors import reason_of
@@ -86,7 +87,7 @@ class Recorder:
 
     def __init__(self, options: Options) -> None:
         root = options.dump_root
-        self.run_id = options.run_id or _run_ids.setdefault(root, uuid.uuid4().hex[:8])
+        self.run_id = options.run_id or _run_ids.setdefault(root, _new_run_id(root))
         self.host = socket.gethostname()
         self.definitions_lock = threading.RLock()
         self.broken = False
@@ -457,6 +458,17 @@ def _omission(
     return events.Omission(
         kind, what, since.reason, since.executions, since.traces, graph_id, count
     )
+
+
+def _new_run_id(root: str) -> str:
+    """Return the id of a run that is recorded into a directory.
+
+    Workers that record by themselves belong together, and with the process that started them.
+    """
+    starter = workers.starter()
+    if starter is None:
+        return uuid.uuid4().hex[:8]
+    return hashlib.blake2b(f"{starter} {root}".encode(), digest_size=4).hexdigest()
 
 
 def _nothing() -> None:
