@@ -126,7 +126,7 @@ def shape_is_set() -> None:
 
 
 def layer_is_made() -> None:
-    class Layer(tf.keras.layers.Layer):  # type: ignore[misc]
+    class Layer(tf.keras.layers.Layer):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__(unknown=1)
 
