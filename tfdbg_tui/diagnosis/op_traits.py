@@ -99,6 +99,7 @@ ARGUMENTS = DATASET_ELEMENTS | {"Placeholder"}
 """Ops that give what a function takes: its arguments, or elements of a dataset."""
 
 DIVISIONS = having(Trait.DIVIDES)
+ELEMENTWISE = having(Trait.ELEMENTWISE)
 FLOAT_OPS = having(Trait.FLOAT)
 GROWS = having(Trait.GROWS)
 LIMITS = having(Trait.LIMIT)

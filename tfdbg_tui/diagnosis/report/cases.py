@@ -48,7 +48,24 @@ class CaseBuilder:
         self._causes = causes
 
     def case(self, root: Root) -> Case:
-        """Return the case of a root."""
+        """Return the case of a root; of what an op has added, as if nothing bad had come in."""
+        case, added = self._whole_case(root), root.addition
+        if added is None:
+            return case
+        inputs = [
+            replace(given, summary=added.inputs.get(slot, given.summary), finite=True)
+            for slot, given in enumerate(case.inputs)
+        ]
+        return replace(
+            case,
+            out=added.out,
+            inputs=tuple(inputs),
+            open=False,
+            bad_input=False,
+            unsure=case.unsure or not added.is_exact,
+        )
+
+    def _whole_case(self, root: Root) -> Case:
         event = root.event
         run = self._run
         producers = self._dataflow.producers(event)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -30,7 +32,13 @@ from tfdbg_tui.diagnosis.gradients import (
 )
 from tfdbg_tui.diagnosis.history import history_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
-from tfdbg_tui.diagnosis.locations import Location, is_converted, location_of, source_lines
+from tfdbg_tui.diagnosis.locations import (
+    Location,
+    frames_of_user,
+    is_converted,
+    location_of,
+    source_lines,
+)
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
@@ -52,6 +60,7 @@ from tfdbg_tui.diagnosis.rules.edits import (
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.statements import line_of_op
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
+from tfdbg_tui.diagnosis.rules.conditions import amount
 from tfdbg_tui.wire.events import BUILDS
 
 if TYPE_CHECKING:
@@ -59,7 +68,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-    from tfdbg_tui.logdir import FitBatch, Layer, Run
+    from tfdbg_tui.logdir import FitBatch, Layer, Run, StackFrame
 
 _ALIKE = 32  # tensors that one bug has made bad, whose layers are looked for
 _LINES = 8  # lines beside the first that are named
@@ -145,6 +154,8 @@ class Diagnosis:
             + self._other_arguments(root, alike)
             + self._given_later(root),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
+            + _beside(root)
+            + self._called_at(root)
             variables=() if own - {None} else self._variables(root, alike),
         )
 
@@ -201,6 +212,27 @@ class Diagnosis:
         """Say on which other lines the same was bad in the same step, or in whose gradients.
 
         Eagerly, all gradients of a type are made in one line: that which asked for them.
+
+    def _called_at(self, root: Root) -> str:
+        """Say where the function of a line was called, where the line has other roots as well."""
+        frames = self._frames_of_user(root)
+        if root.contained or len(frames) < 2 or len(self._callers[frames[-1]]) < 2:
+            return ""
+        return f"; called at {os.path.basename(frames[-2].path or '')}:{frames[-2].line}"
+
+    @cached_property
+    def _callers(self) -> dict[StackFrame, set[StackFrame]]:
+        """The frames that called the lines of roots, by the frames of these lines."""
+        found: dict[StackFrame, set[StackFrame]] = defaultdict(set)
+        for root in self.causes.roots:
+            frames = self._frames_of_user(root)
+            if not root.contained and frames:
+                found[frames[-1]].update(frames[-2:-1])
+        return found
+
+    def _frames_of_user(self, root: Root) -> list[StackFrame]:
+        stack_id = stack_id_of(self._run, root.event)
+        return frames_of_user(self._run.stack(stack_id)) if stack_id is not None else []
 
         Args:
             root: The root.
@@ -557,3 +589,10 @@ def _in_gradient(forward: ForwardOp) -> str:
 def diagnose(run: Run) -> Report:
     """Return the report on a run."""
     return Diagnosis(run).report()
+def _beside(root: Root) -> str:
+    """Say what bad elements came in beside those that an op has made of its own."""
+    came = root.addition.came_in.items() if root.addition else ()
+    kinds = " and ".join(amount(count, kind) for kind, count in came if count)
+    return f"; beside {kinds} that came in" if kinds else ""
+
+

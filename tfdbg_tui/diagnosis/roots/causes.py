@@ -30,6 +30,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     unrecorded,
     value_inputs,
 )
+from tfdbg_tui.diagnosis.roots.additions import Additions
 from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, parted, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging
 from tfdbg_tui.diagnosis.roots.nodes import Node, Root, top_of, tops_of
@@ -112,6 +113,17 @@ class Causes:
     def _finite(self, event: TensorEvent, producer: Producer) -> bool:
         return self.health(event, producer) is Health.FINITE
 
+    def _known_inputs(self, event: TensorEvent) -> list[tuple[Producer, TensorSummary]] | None:
+        """Return the inputs that hold values, and what is on record of them; None if not of all."""
+        found = []
+        for producer in self._dataflow.producers(event):
+            health, summary = self.health(event, producer), self.input_summary(producer)
+            if health is Health.UNKNOWN:
+                return None
+            if health is not Health.NO_VALUES and summary is not None:
+                found.append((producer, summary))
+        return found
+
     def node_of(self, event: TensorEvent) -> Node | None:
         """Return the place that an alert belongs to."""
         found = None
@@ -130,7 +142,10 @@ class Causes:
         for node, parents in links.items():
             if self._nan_of_written_infinity(node.site.first, parents):
                 node.parent = None
-        merging = Merging(self._run, self._dataflow, self.summary, self._finite, self.node_of)
+        additions = Additions(self._run, self._dataflow, self.summary, self._known_inputs)
+        merging = Merging(
+            self._run, self._dataflow, self.summary, self._finite, self.node_of, additions
+        )
         return merging.merge(self._groups(nodes))
 
     def _sorted_nodes(self) -> list[Node]:

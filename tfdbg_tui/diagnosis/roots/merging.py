@@ -7,6 +7,7 @@ is a consequence as well, although no bad tensor leads there.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
@@ -20,7 +21,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 )
 from tfdbg_tui.diagnosis.roots.containment import SPREAD, Containment
 from tfdbg_tui.diagnosis.roots.joints import Joints
-from tfdbg_tui.diagnosis.roots.nodes import blame, joined, top_of
+from tfdbg_tui.diagnosis.roots.nodes import Root, blame, joined, made_bad_by, top_of
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import same_counts
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.additions import Additions
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.diagnosis.roots.nodes import Node, Root
+    from tfdbg_tui.diagnosis.roots.nodes import Node
     from tfdbg_tui.logdir import Run
 
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
@@ -45,6 +47,7 @@ class Merging:
         summaries: Returns what was recorded of a tensor.
         finite: Tells whether an input of an event is known to be finite.
         node_of: Returns the place that an alert belongs to.
+        additions: Finds what ops that were given bad elements have made bad of their own.
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class Merging:
         summaries: Summaries,
         finite: Callable[[TensorEvent, Producer], bool],
         node_of: Callable[[TensorEvent], Node | None],
+        additions: Additions,
     ) -> None:
         self._run = run
         self._dataflow = dataflow
         self._summaries = summaries
         self._node_of = node_of
+        self._additions = additions
         self._containment = Containment(run, dataflow, summaries)
         self._joints = Joints(
             run, dataflow, summaries, self._containment, bad=self._bad, is_given=self._is_given
@@ -84,7 +89,34 @@ class Merging:
             # and what went into a list is now together with what was read from it.
             if not root.contained and (len(root.first_tensors) > 1 or self._reads_list(root)):
                 root.contained = self._joints.contained(root)
-        return self._with_hidden(kept, numbered)
+        return self._with_additions(self._with_hidden(kept, numbered), len(numbered))
+
+    def _with_additions(self, roots: list[Root], number: int) -> list[Root]:
+        """Return the roots, and what ops that they made bad have made bad of their own.
+
+        An array that Python gives to an op leaves no record: the op has the root of what came in.
+
+        Args:
+            roots: The roots.
+            number: The first number that no group has.
+        """
+        found = []
+        for root in roots:
+            found.append(root)
+            for node in root.members[:SPREAD] if not root.contained else ():
+                addition = self._additions.of(node.site.first)
+                is_first = node is root.node
+                if addition is None or (not is_first and self._same.find(node.site.first)):
+                    continue
+                own = replace(node) if is_first else node
+                added = Root(own, [own], first_tensors=[own.site.first], addition=addition)
+                sites = [one.site for one in made_bad_by(node, root.members)]
+                if self._containment.contained(added.event, sites, given=False):
+                    continue
+                root.members = [one for one in root.members if one is not own]
+                self._note(added, number + len(found))
+                found.append(added)
+        return found
 
     def _with_hidden(self, kept: list[Root], numbered: list[Root]) -> list[Root]:
         """Return the roots, and those whose harm is hidden by that of others.

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.additions import Addition
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite
 
 
@@ -42,6 +43,7 @@ class Root:
         members: Places of all of them, in order of time.
         contained: Whether no bad value got anywhere that matters.
         first_tensors: The first tensor, and those of other places with the same bug.
+        addition: What its op has made bad of its own, where it was given bad elements as well.
         unsure: Whether its inputs, finite as they are, may be consequences of an earlier root; or
             nothing uses it, unlike another root.
         guessed: Groups that were counted with it for want of a better root: what made them bad is
@@ -52,6 +54,7 @@ class Root:
     members: list[Node] = field(default_factory=list)
     contained: bool = False
     first_tensors: list[TensorEvent] = field(default_factory=list)
+    addition: Addition | None = None
     unsure: bool = False
     guessed: list[Root] = field(default_factory=list)
 

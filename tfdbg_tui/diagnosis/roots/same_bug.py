@@ -25,6 +25,7 @@ from tfdbg_tui.diagnosis.locations import is_without_file, source_lines, user_fr
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, GROWS, MOVES, SOURCES
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.statements import times_written
+from tfdbg_tui.diagnosis.values import bad_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,9 +112,22 @@ class SameBug:
         the place is another one for each layer, and once the dump tells less of what it makes.
         """
         lines = [self._made_by_lines(one, "graph_execution") for one in (event, other)]
-        if not lines[0] or lines[0] != lines[1]:
+        if not lines[0] or lines[0] != lines[1] or self._are_unlike(event, other):
             return False
         return self._place(event) != self._place(other) or self._is_of_unrolled_loop(event)
+    def _are_unlike(self, event: TensorEvent, other: TensorEvent) -> bool:
+        """Whether of two results of a line one has ∞ and the other NaN, each for its own reason.
+
+        ``log(x)`` is -∞ at 0 and NaN below.  A division by 0 gives both, and so do large numbers.
+        """
+        if op_type_of(self._run, event) in DIVISIONS:
+            return False
+        if self._is_too_large(event) and self._is_too_large(other):
+            return False
+        kinds = [bad_kinds(self._summaries(one)) for one in (event, other)]
+        is_nan = ["nan" in one for one in kinds]
+        return all(kinds) and is_nan[0] != is_nan[1]
+
 
     def of_other_layer(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether two tensors were made eagerly, in different layers."""
