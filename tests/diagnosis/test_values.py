@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tfdbg_tui.diagnosis import bad_elements_text
+from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.logdir import TensorSummary
 
 ROW = tuple((3, column) for column in range(8))
@@ -28,3 +29,18 @@ ROW = tuple((3, column) for column in range(8))
 def test_where_bad_elements_are(found: tuple[tuple[int, ...], ...], bad: int, text: str) -> None:
     summary = TensorSummary(4, True, size=100, nan=bad, pos_inf=0, neg_inf=0, bad_elements=found)
     assert bad_elements_text(summary) == text
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "texts"),
+    [
+        (1.0000001192092896, 1.0, ("1.0000001", "1")),
+        (65500.0, 65504.0, ("65500", "65504")),
+        (2.5, 1.0, ("2.5", "1")),
+        (1.0, 1.0, ("1", "1")),
+    ],
+)
+def test_a_number_is_told_apart_from_the_bound_beside_it(
+    one: float, other: float, texts: tuple[str, str]
+) -> None:
+    assert told_apart(one, other, 3) == texts

@@ -19,6 +19,9 @@ _LABELS = (
 )
 
 
+_ALL_DIGITS = 17  # of a float64
+
+
 def counts_text(summary: TensorSummary | None) -> str:
     """Return the counts that are not zero: ``3 -∞, 29 zero, 968 negative``."""
     if summary is None:
@@ -74,6 +77,21 @@ def _shared(found: Sequence[tuple[int, ...]]) -> str:
 def index_text(place: Sequence[int | str]) -> str:
     """Return the index of an element, as ``[3, 0]``, or a slice, as ``[3, :]``."""
     return f"[{', '.join(map(str, place))}]"
+
+
+def told_apart(one: float, other: float, digits: int) -> tuple[str, str]:
+    """Return two numbers with as many digits as tell them apart, where they are not equal.
+
+    Args:
+        one: A number.
+        other: What it is compared with, such as a bound.
+        digits: How many digits are enough otherwise.
+    """
+    for number in range(digits, _ALL_DIGITS):
+        texts = f"{one:.{number}g}", f"{other:.{number}g}"
+        if texts[0] != texts[1] or one == other:
+            return texts
+    return repr(one), repr(other)
 
 
 def counts_dict(summary: TensorSummary | None) -> dict[str, int | None] | None:

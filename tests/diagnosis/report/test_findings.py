@@ -325,6 +325,22 @@ def test_harmless_causes_that_read_the_same_are_told_once(tmp_path: Path) -> Non
     assert "4 alerts of 2 ops" in text
 
 
+@pytest.mark.parametrize(("dtype", "is_proposed"), [("float32", True), ("float64", False)])
+def test_float64_is_proposed_where_it_is_not_float64(
+    tmp_path: Path, dtype: str, is_proposed: bool
+) -> None:
+    program = Program(tmp_path)
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+    program.op("f", "Square", "Square", "x:0")
+    program.op("f", "Cholesky", "Cholesky", "Square:0")
+    program.trace("f", "Square", np.array([1, 2], dtype))
+    program.trace("f", "Cholesky", np.array([np.nan, 0], dtype))
+    (root,) = diagnose(program.open()).roots
+    assert root.rule == "cholesky-not-positive"
+    assert ("float64" in root.fix) == is_proposed
+
+
 def test_code_that_starts_a_worker_is_no_program(tmp_path: Path) -> None:
     """Processes that multiprocessing spawns begin in "<string>"."""
     paths = ("/work/<string>", "/usr/lib/python3.12/multiprocessing/spawn.py", "/home/ann/train.py")

@@ -15,6 +15,8 @@ import numpy.typing as npt
 import pytest
 
 from tests.diagnosis.tiny import summary
+from tfdbg_tui.diagnosis.op_traits import ELEMENTWISE, MOVES
+from tfdbg_tui.diagnosis.roots.additions import addition_of
 from tfdbg_tui.diagnosis.rules import RULES, explain
 from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -218,7 +220,13 @@ _CLAIMS = {
         *("log-softmax-by-hand", "softmax-by-hand", "softplus-by-hand", "sigmoid-by-hand"),
         *("logsumexp-by-hand", "exp-in-a-sum", "hyperbolic-overflow", "cast-overflow"),
         *("attention-overflow", "half-precision-overflow", "gradient-overflow"),
-        *("squared-gradient-overflow", "norm-overflow", "matmul-overflow", "product-overflow"),
+        *(
+            "squared-gradient-overflow",
+            "step-overflow",
+            "norm-overflow",
+            "matmul-overflow",
+            "product-overflow",
+        ),
         *("sum-overflow", "activation-overflow", "gradient-of-activation-overflow"),
         *("optimizer-overflow", "cross-entropy-of-huge-logits"),
     ),
@@ -315,7 +323,8 @@ def test_what_is_proved_is_true_of_the_numbers(rule: Rule) -> None:
     random, op_types = np.random.default_rng(7), _op_types(rule)
     around = rule.example.case
     for number in range(_TIMES if op_types else 0):
-        dtype = str(random.choice(["float32", "float32", around.out.dtype, "float16"]))
+        own = around.out.dtype if around.out.dtype in _NUMBERS else "float32"
+        dtype = str(random.choice(["float32", "float32", own, "float16"]))
         op = _computed(random, op_types[number % len(op_types)], dtype)
         if np.isfinite(op.out).all():
             continue
@@ -326,6 +335,23 @@ def test_what_is_proved_is_true_of_the_numbers(rule: Rule) -> None:
             assert claim is not None, f"{found.id} proves nothing"
             with np.errstate(all="ignore"):
                 assert claim(op), (found.id, match.evidence, op, case.inputs)
+
+
+@pytest.mark.parametrize("op_type", sorted((ELEMENTWISE - MOVES) & (_UNARY | _BINARY).keys()))
+def test_what_an_op_has_made_bad_of_its_own_is_told_by_counts(op_type: str) -> None:
+    random = np.random.default_rng(7)
+    for _ in range(_TIMES):
+        op = _computed(random, op_type, str(random.choice(["float32", "float16"])))
+        given = {slot: summary(array) for slot, array in enumerate(op.inputs)}
+        found = addition_of(op_type, summary(op.out), given)
+        came_in = np.logical_or.reduce([~np.isfinite(array) for array in op.inputs])
+        own = op.out[op.bad & ~came_in]
+        assert found is None or own.size, op
+        if len(given) == 1 and came_in.any() and not np.isinf(op.x).any():
+            assert (found is not None and found.is_exact) == bool(own.size), op
+            told = found and (found.out.nan, found.out.neg_inf, found.out.pos_inf)
+            counts = (int(test(own).sum()) for test in (np.isnan, np.isneginf, np.isposinf))
+            assert told in (None, tuple(counts)), op
 
 
 _TAKES_IT_FROM_OUTSIDE = {

@@ -79,6 +79,9 @@ _SELECTED_AFTER = 4  # ops that take a bad tensor one after the other before a s
 
 _HIDDEN = "a select leaves out its value, but not its slope"
 _MAY_HIDE = "a select may leave out its value, but not its slope"
+_LOADED = "a function that was loaded"
+_WIDER = " Or compute it in float64."
+
 
 
 class _When(TypedDict):
@@ -403,7 +406,8 @@ class Diagnosis:
             title=rule.title,
             evidence=match.evidence + whose + self._assigned_at(event) + self._in_thread(event),
             why=rule.why,
-            fix=rule.fix if suggested else self._fix(event, rule, layer),
+            fix=(rule.fix if suggested else self._fix(event, rule, layer))
+            + _WIDER * (rule.float64_helps and not self._is_widest(event)),
             suggestion=suggested,
             event=event,
             op_name=op_name_of(run, event),
@@ -508,7 +512,13 @@ class Diagnosis:
         if not call:
             return rule.fix
         op_type = op_type_of(self._run, event)
-        return f"{op_type} is inside of {call}: change what that is given. {rule.fix_in_library}"
+        told = f"{op_type} is inside of {call}: change what that is given. {rule.fix_in_library}"
+        return told.rstrip()
+
+    def _is_widest(self, event: TensorEvent) -> bool:
+        """Whether a tensor is of the type with the most digits already."""
+        summary = self.causes.summary(event)
+        return summary is not None and summary.dtype in ("float64", "complex128")
 
     def _suggestion(
         self, event: TensorEvent, rule: Explanation, called: Location | None

@@ -21,6 +21,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import Location, is_of_metric, location_json, location_of
 from tfdbg_tui.diagnosis.report.when import step_of, when_text
+from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -60,9 +61,14 @@ class Headroom:
         return self.dtype or assumed_dtype(self.largest)
 
     @property
+    def _told(self) -> tuple[str, str]:
+        """The number, and the largest of its type, as numerals."""
+        return told_apart(self.largest, MAX_FINITE[self._compared_dtype], 3)
+
+    @property
     def limit(self) -> str:
         """The largest number of the type, in words."""
-        told = f"the largest {self._compared_dtype}, {MAX_FINITE[self._compared_dtype]:.3g}"
+        told = f"the largest {self._compared_dtype}, {self._told[1]}"
         return told if self.dtype else f"{told} (if it is one: its type is not on record)"
 
     @property
@@ -73,7 +79,7 @@ class Headroom:
     @property
     def number(self) -> str:
         """The number, and when it was computed."""
-        return f"{self.largest:.3g}" + (f" in {self.when}" if self.when else "")
+        return self._told[0] + (f" in {self.when}" if self.when else "")
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.op_traits import MOVES, SOURCES
 from tfdbg_tui.diagnosis.rules.model import Case, Certainty, Input, Match
-from tfdbg_tui.diagnosis.values import total
+from tfdbg_tui.diagnosis.values import told_apart, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,7 +141,9 @@ def outside(domain: str, *results: str, forced: bool = False) -> Test:
             return None  # Of what is bad already, the op need not have been given anything else.
         sentence = f"{bad_out(case)} out of {case.op_type}: the input was {domain} there"
         if given is not None and given.minimum is not None and given.maximum is not None:
-            sentence += f" (it runs from {given.minimum:.6g} to {given.maximum:.6g})"
+            # The ends of domains are whole numbers.
+            low, high = (told_apart(x, round(x), 6)[0] for x in (given.minimum, given.maximum))
+            sentence += f" (it runs from {low} to {high})"
         if forced:
             return Match("proved", sentence)
         if case.finite:

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     made_by,
     named,
     none,
+    of_dtype,
     only,
     outside,
     overflow,
@@ -189,6 +190,18 @@ RULES = (
         "of other functions, and those written by hand, by what their formulas say.",
         fix="Keep the divisor away from 0, before the function and not after it.",
         example=example("RealDiv", given(1, 1), given(0, 2), out=[INF, 0.5], backward=True),
+        edits=_NO_NAN,
+    ),
+    Rule(
+        id="complex-division-by-zero",
+        title="Division of a complex number by zero",
+        op_types=_DIVIDE,
+        test=also(zero_denominator(), of_dtype("complex64", "complex128")),
+        why="A complex number divided by 0 is NaN, whatever it is: its parts are quotients by the "
+        "square of the divisor's magnitude, and products with 0.",
+        fix="tf.math.divide_no_nan gives 0 there; or add a small epsilon to the divisor.",
+        fix_in_library=LEAVE_OUT,
+        example=example("RealDiv", given(1, 1), given(0, 2), out=[NAN, 0.5], dtype="complex64"),
         edits=_NO_NAN,
     ),
     Rule(

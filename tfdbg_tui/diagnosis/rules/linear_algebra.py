@@ -19,7 +19,8 @@ RULES = (
         op_types=ops("Cholesky", "BatchCholesky"),
         test=downgraded(finite_in()),
         why="Rounding, or equal points in a kernel matrix, make the matrix singular.",
-        fix="Add a small multiple of the unit matrix, or use float64.",
+        fix="Add a small multiple of the unit matrix.",
+        float64_helps=True,
         example=example("Cholesky", given(1, 2, 2, 1), out=[NAN, NAN, NAN, NAN]),
         edits=(
             Edit("cholesky(X)", "{F}({X} + 1e-4 * tf.eye(tf.shape({X})[-1], dtype={X}.dtype))"),
@@ -32,7 +33,8 @@ RULES = (
             "BatchMatrixInverse", "TridiagonalSolve"),
         test=finite_in(),
         why="The matrix is singular, or so close to it that the result overflows.",
-        fix="Add a small multiple of the unit matrix, use tf.linalg.pinv or lstsq, or float64.",
+        fix="Add a small multiple of the unit matrix, or use tf.linalg.pinv or lstsq.",
+        float64_helps=True,
         example=example("MatrixInverse", given(1, 2, 2, 4), out=[INF, -INF, -INF, INF]),
     ),
     Rule(
@@ -62,7 +64,8 @@ RULES = (
         ),
         test=finite_in(),
         why="The algorithm did not converge or the matrix is badly scaled.",
-        fix="Scale the matrix, add a small multiple of the unit matrix, or use float64.",
+        fix="Scale the matrix, or add a small multiple of the unit matrix.",
+        float64_helps=True,
         example=example("Qr", given(1e30, 1e30), out=[NAN, NAN]),
     ),
 )  # fmt: skip

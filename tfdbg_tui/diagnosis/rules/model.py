@@ -209,6 +209,7 @@ class Explanation:
         example: An example of it.
         fix_in_library: What to do where the op is inside of a call of a library, to what that call
             is given; "" where the fix is for that as well.
+        float64_helps: Whether it is another way to compute with more digits, or a larger range.
         edits: How the user's own expression would have to change, the best first.
     """
 
@@ -218,6 +219,7 @@ class Explanation:
     fix: str
     example: Example
     fix_in_library: str = ""
+    float64_helps: bool = False
     edits: tuple[Edit, ...] = ()
 
 

@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     downgraded,
     either,
     in_backward,
+    in_optimizer,
     infinite_out,
     known,
     named,
@@ -138,6 +139,17 @@ def _divides_nothing(case: Case) -> bool:
     if case.op_type == "Pow":
         return 0 in (total(case.summary(0), "zero"), total(case.summary(1), "neg"))
     return case.op_type in _MATMULS | _SUMS | _PRODUCTS | _ACTIVATIONS | _GRADIENTS | _STEPS
+
+
+def _is_square(case: Case) -> bool:
+    """Condition: the op computes a power, or multiplies a tensor by itself."""
+    return case.op_type != "Mul" or (len(case.inputs) > 1 and case.inputs[0] == case.inputs[1])
+
+
+def _has_single_factor(case: Case) -> bool:
+    """Condition: the op multiplies another tensor by one number."""
+    sizes = [given.summary.size for given in case.inputs if given.summary is not None]
+    return 1 in sizes and not _is_square(case)
 
 
 def _is_share(case: Case) -> bool:
@@ -393,10 +405,22 @@ RULES = (
         ),
     ),
     Rule(
+        id="step-overflow",
+        title="The step of the optimizer overflowed: a gradient times the learning rate",
+        op_types=ops("Mul"),
+        test=also(overflow(), in_optimizer, _has_single_factor),
+        why="A product with one number is larger than what that multiplies only where the number "
+        "is above 1. A learning rate is far below, so that steps are smaller than gradients.",
+        fix="Lower the learning rate, or correct its schedule.",
+        example=example("Mul", given(400, 1), given(1e38), out=[INF, 1e38], optimizer=True),
+    ),
+    Rule(
         id="squared-gradient-overflow",
         title="The square of a gradient overflowed in the optimizer",
         op_types=ops("Square", "Mul", "Pow"),
-        test=downgraded(also(overflow(), lambda c: c.optimizer), unless=_divides_nothing),
+        test=downgraded(
+            also(overflow(), in_optimizer, _is_square), unless=_divides_nothing
+        ),
         why="Adam and its like keep a mean of the squares of gradients: that of a gradient above "
         "1.8e19 is beyond float32. What they keep is ∞ from then on, and the variable stays as it "
         "is, or becomes NaN.",

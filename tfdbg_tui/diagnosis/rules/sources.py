@@ -351,8 +351,9 @@ RULES = (
         test=_after_update,
         why="What was added to it, or subtracted from it, is not infinite, as far as is recorded; "
         "the result is beyond the largest number of its type.",
-        fix="Keep the sum in float32 or float64; reset it in time, or keep a mean; where it is a "
-        "weight, lower the learning rate.",
+        fix="Reset it in time, or keep a mean in place of a sum; where it is a weight, lower the "
+        "learning rate.",
+        float64_helps=True,
         example=example(
             "ReadVariableOp", updating(1e38, by="AssignAddVariableOp"), out=[INF], healthy_before=3,
         ),

@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NEAR_OVERFLOW
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -81,5 +82,6 @@ def _near_overflow(
         return None
     if op_type == "Mul" and summary.maximum < _NEAR * limit:
         return None  # a product that is large and negative is a mask for a softmax
-    evidence = f"the largest magnitude is {largest[place]:.3g}, the largest {dtype} {limit:.3g}"
+    mine, bound = told_apart(float(largest[place]), limit, 3)
+    evidence = f"the largest magnitude is {mine}, the largest {dtype} {bound}"
     return Suspect(nearest, NEAR_OVERFLOW, Match("likely", evidence), int(near.sum()))

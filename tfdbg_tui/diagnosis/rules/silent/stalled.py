@@ -24,6 +24,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.values import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
@@ -356,9 +357,10 @@ def _underflowing(run: Run, gradients: list[_Gradient]) -> Iterator[Suspect]:
     if len(half) < 2 or largest >= _SMALLEST_HALF:
         return
     first = min(half, key=lambda gradient: gradient.event.index)
+    reached, bound = told_apart(largest, _SMALLEST_HALF, 3)
     evidence = (
-        f"all {len(half):,} gradients of layers in float16 are at most {largest:.3g} in all "
-        f"{len(first.largest):,} steps measured: numbers below {_SMALLEST_HALF:.3g} lose digits, "
+        f"all {len(half):,} gradients of layers in float16 are at most {reached} in all "
+        f"{len(first.largest):,} steps measured: numbers below {bound} lose digits, "
         "and those below 3e-8 are 0"
     )
     yield Suspect(first.event, GRADIENT_UNDERFLOW, Match("likely", evidence), len(half))
