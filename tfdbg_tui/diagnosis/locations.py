@@ -46,6 +46,8 @@ _USER_PSEUDO_FILES = ("<stdin>", "<string>", "<ipython-input", "<console>", "<py
 
 
 _AUTOGRAPH = re.compile(r"/tensorflow/python/.*autograph")
+_IMPORTER = re.compile(r"/tensorflow/python/framework/importer\.py$")
+_TRACES = "func_graph_from_py_func"  # TensorFlow's: what it calls is the function
 _AUTOGRAPH_FILE = re.compile(r"__autograph_generated_file[^/]*\.py$")
 
 
@@ -182,6 +184,18 @@ def in_optimizer(run: Run, stack_id: int | None) -> bool:
         frame.path is not None and _OPTIMIZER.search("/" + frame.path.replace("\\", "/"))
         for frame in frames
     )
+
+
+def is_imported(run: Run, stack_id: int | None) -> bool:
+    """Whether an op was not made by code, but read from a file with the graph that it is in."""
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    return any(frame.path and _IMPORTER.search(frame.path.replace("\\", "/")) for frame in frames)
+
+
+def frames_of_traced(frames: Sequence[StackFrame]) -> Sequence[StackFrame]:
+    """Return those frames of a stack trace that are inside of the function that was traced."""
+    traced = [place for place, frame in enumerate(frames) if frame.function == _TRACES]
+    return frames[traced[-1] :] if traced else ()
 
 
 def frames_of_user(frames: Sequence[StackFrame]) -> list[StackFrame]:

@@ -108,7 +108,9 @@ class Assigned:
                 return found
             if assignment.updated_by is None:
                 return updated or found
-            updated = updated or replace(found, updated_by=assignment.updated_by)
+            updated = updated or replace(
+                found, updated_by=assignment.updated_by, updated_at=assignment.updated_at
+            )
             if is_finite:
                 break
         return updated or unknown

@@ -73,6 +73,7 @@ class Producer:
         is_number: Whether it is, by that record, a floating-point tensor.
         updated_by: Type of the op that has computed what a variable holds from what it held and
             from this; None if the variable holds this.
+        updated_at: Stack of that op, where it is of a graph.
         nearest: The first tensor of a graph on the way to the event, often not recorded: what lies
             right behind a call, a branch, an argument.
     """
@@ -87,6 +88,7 @@ class Producer:
     given: TensorSummary | None = None
     is_number: bool = True
     updated_by: str | None = None
+    updated_at: int | None = None
     nearest: GraphTensor | None = field(default=None, compare=False)
 
 

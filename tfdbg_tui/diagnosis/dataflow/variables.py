@@ -67,6 +67,7 @@ class Assignment:
         conditional: Whether it may not have happened.
         updated_by: Type of the op, if it has computed what the variable holds from what it held and
             from this; None if the variable holds this.
+        updated_at: Stack of the op, where it is of a graph.
     """
 
     execution: int
@@ -75,6 +76,7 @@ class Assignment:
     inferred: bool = False
     conditional: bool = False
     updated_by: str | None = None
+    updated_at: int | None = None
 
 
 class Variables:
@@ -350,6 +352,7 @@ class Variables:
             inferred=captured.inferred,
             conditional=captured.conditional,
             updated_by=_update(op.op_type),
+            updated_at=op.stack_id,
         )
 
     def _value(self, op: GraphOp) -> TensorRef:

@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.events import (
     device_of,
     graph_id_of,
     graph_op_of,
+    is_bad,
     name_of,
     op_name_of,
     op_type_of,
@@ -46,10 +47,12 @@ from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.links import Link, Links
+from tfdbg_tui.diagnosis.report.loaded import calling_line, is_loaded
 from tfdbg_tui.diagnosis.report.when import is_made_ahead, iteration_of, step_of, when_text
 from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
+from tfdbg_tui.diagnosis.rules.conditions import amount
 from tfdbg_tui.diagnosis.rules.edits import (
     Occurrence,
     Occurrences,
@@ -60,7 +63,6 @@ from tfdbg_tui.diagnosis.rules.edits import (
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.statements import line_of_op
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
-from tfdbg_tui.diagnosis.rules.conditions import amount
 from tfdbg_tui.wire.events import BUILDS
 
 if TYPE_CHECKING:
@@ -77,11 +79,11 @@ _MEMBERS = 8  # places with alerts of a root, which are looked at for a variable
 
 _SELECTED_AFTER = 4  # ops that take a bad tensor one after the other before a select does
 
-_HIDDEN = "a select leaves out its value, but not its slope"
-_MAY_HIDE = "a select may leave out its value, but not its slope"
 _LOADED = "a function that was loaded"
 _WIDER = " Or compute it in float64."
 
+_HIDDEN = "a select leaves out its value, but not its slope"
+_MAY_HIDE = "a select may leave out its value, but not its slope"
 
 
 class _When(TypedDict):
@@ -151,14 +153,14 @@ class Diagnosis:
             found,
             other_suggestions=others,
             evidence=found.evidence
+            + _beside(root)
+            + self._called_at(root)
             + self._hidden(root)
             + _bad_as_well([change.partition(" → ")[0] for change in others])
             + self._other_lines(root, found, alike)
             + self._other_arguments(root, alike)
             + self._given_later(root),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
-            + _beside(root)
-            + self._called_at(root)
             variables=() if own - {None} else self._variables(root, alike),
         )
 
@@ -211,11 +213,6 @@ class Diagnosis:
                 changes.setdefault(change.partition(" → ")[0], change)
         return tuple(changes.values())[1:]
 
-    def _other_lines(self, root: Root, found: Finding, alike: Sequence[TensorEvent]) -> str:
-        """Say on which other lines the same was bad in the same step, or in whose gradients.
-
-        Eagerly, all gradients of a type are made in one line: that which asked for them.
-
     def _called_at(self, root: Root) -> str:
         """Say where the function of a line was called, where the line has other roots as well."""
         frames = self._frames_of_user(root)
@@ -236,6 +233,11 @@ class Diagnosis:
     def _frames_of_user(self, root: Root) -> list[StackFrame]:
         stack_id = stack_id_of(self._run, root.event)
         return frames_of_user(self._run.stack(stack_id)) if stack_id is not None else []
+
+    def _other_lines(self, root: Root, found: Finding, alike: Sequence[TensorEvent]) -> str:
+        """Say on which other lines the same was bad in the same step, or in whose gradients.
+
+        Eagerly, all gradients of a type are made in one line: that which asked for them.
 
         Args:
             root: The root.
@@ -404,7 +406,11 @@ class Diagnosis:
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
-            evidence=match.evidence + whose + self._assigned_at(event) + self._in_thread(event),
+            evidence=match.evidence
+            + whose
+            + self._loaded_at(event)
+            + self._changed_at(event)
+            + self._in_thread(event),
             why=rule.why,
             fix=(rule.fix if suggested else self._fix(event, rule, layer))
             + _WIDER * (rule.float64_helps and not self._is_widest(event)),
@@ -461,9 +467,14 @@ class Diagnosis:
         """Return the user's line that made a tensor.
 
         For what Python runs as a whole, a gradient function or a replica's thread, and for what it
-        feeds to a session, that is the line that ran it.
+        feeds to a session, that is the line that ran it; of a function that was loaded, the line
+        that called it.  A variable that an update in a graph has made bad was made by that update.
         """
         run = self._run
+        if (updated := self._updated_at(event)) is not None:
+            return updated
+        if is_loaded(run, event) and (called := calling_line(run, self.dataflow, event)):
+            return called
         calls = self.dataflow.calls
         graph = run.graphs.get(calls.outermost(graph_id_of(run, event) or ""))
         created = self._written_at(event)
@@ -475,6 +486,19 @@ class Diagnosis:
         index = self.dataflow.timeline.execution_of(event.index)
         ran = location_of(run, run.executions.stack_ids[index]) if index is not None else None
         return ran or created
+
+    def _loaded_at(self, event: TensorEvent) -> str:
+        """Say where an op was loaded, which was made by no line of the program."""
+        line = self._written_at(event) if is_loaded(self._run, event) else None
+        return f"; loaded at {os.path.basename(line.file)}:{line.line}" if line else ""
+
+    def _updated_at(self, event: TensorEvent) -> Location | None:
+        """Return the user's line that has updated, in a graph, what is read of a variable, bad."""
+        if not is_bad(self._run, event):
+            return None
+        producers = self.dataflow.producers(event)
+        updates = [one.updated_at for one in producers if one.updated_by is not None]
+        return next(filter(None, (location_of(self._run, stack_id) for stack_id in updates)), None)
 
     def _written_at(self, event: TensorEvent) -> Location | None:
         """Return the user's line that made a tensor, in a statement of several lines as well."""
@@ -488,8 +512,12 @@ class Diagnosis:
                 return replace(known, line=line, code=lines[line - 1].strip())
         return known
 
-    def _assigned_at(self, event: TensorEvent) -> str:
-        """Say on which line Python assigned a variable what is read from it."""
+    def _changed_at(self, event: TensorEvent) -> str:
+        """Say where Python assigned a variable what is read of it, or where an update is read."""
+        updated, read = self._updated_at(event), self._written_at(event)
+        if updated is not None and read is not None:
+            named = f"; read at {os.path.basename(read.file)}:{read.line}"
+            return named if (read.file, read.line) != (updated.file, updated.line) else ""
         assigned = [
             location_of(self._run, stack_id_of(self._run, producer.event))
             for producer in self.dataflow.producers(event)
@@ -508,7 +536,9 @@ class Diagnosis:
 
     def _fix(self, event: TensorEvent, rule: Explanation, layer: Layer | None) -> str:
         """Say what to do: in the user's line, not in a library that it calls."""
-        call = rule.fix_in_library and library_call(self._run, self.dataflow, event, layer)
+        call: str | None = _LOADED
+        if not is_loaded(self._run, event):
+            call = rule.fix_in_library and library_call(self._run, self.dataflow, event, layer)
         if not call:
             return rule.fix
         op_type = op_type_of(self._run, event)
@@ -530,7 +560,7 @@ class Diagnosis:
             rule: What explains it.
             called: Where the op was called whose gradient it belongs to.
         """
-        if not rule.edits:
+        if not rule.edits or is_loaded(self._run, event):
             return None
         run = self._run
         inputs = [p.event for p in self.dataflow.producers(event) if p.event]
@@ -580,6 +610,13 @@ class Diagnosis:
         return layer is not None and not layer.dtype_policy and BUILDS in location.function
 
 
+def _beside(root: Root) -> str:
+    """Say what bad elements came in beside those that an op has made of its own."""
+    came = root.addition.came_in.items() if root.addition else ()
+    kinds = " and ".join(amount(count, kind) for kind, count in came if count)
+    return f"; beside {kinds} that came in" if kinds else ""
+
+
 def _first_of(names: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - _LINES} more" if len(names) > _LINES else ""
@@ -599,10 +636,3 @@ def _in_gradient(forward: ForwardOp) -> str:
 def diagnose(run: Run) -> Report:
     """Return the report on a run."""
     return Diagnosis(run).report()
-def _beside(root: Root) -> str:
-    """Say what bad elements came in beside those that an op has made of its own."""
-    came = root.addition.came_in.items() if root.addition else ()
-    kinds = " and ".join(amount(count, kind) for kind, count in came if count)
-    return f"; beside {kinds} that came in" if kinds else ""
-
-

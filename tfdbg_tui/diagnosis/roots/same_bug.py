@@ -21,7 +21,12 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_gradient
-from tfdbg_tui.diagnosis.locations import is_without_file, source_lines, user_frame
+from tfdbg_tui.diagnosis.locations import (
+    frames_of_traced,
+    is_without_file,
+    source_lines,
+    user_frame,
+)
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, GROWS, MOVES, SOURCES
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.statements import times_written
@@ -36,7 +41,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, TensorSummary
 
 _TENSORFLOW = "/tensorflow/python/"  # its frames differ between graphs and eager ops
-_TRACES = "func_graph_from_py_func"  # TensorFlow's: what it calls is the function
 _GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked for
 
 Source = TensorEvent | tuple[str | None, str]
@@ -115,6 +119,7 @@ class SameBug:
         if not lines[0] or lines[0] != lines[1] or self._are_unlike(event, other):
             return False
         return self._place(event) != self._place(other) or self._is_of_unrolled_loop(event)
+
     def _are_unlike(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether of two results of a line one has ∞ and the other NaN, each for its own reason.
 
@@ -127,7 +132,6 @@ class SameBug:
         kinds = [bad_kinds(self._summaries(one)) for one in (event, other)]
         is_nan = ["nan" in one for one in kinds]
         return all(kinds) and is_nan[0] != is_nan[1]
-
 
     def of_other_layer(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether two tensors were made eagerly, in different layers."""
@@ -363,7 +367,6 @@ class SameBug:
     def _traced_line(self, stack_id: int | None) -> tuple[str | None, int] | None:
         """Return the user's line in the function that was traced; None where it has none."""
         frames = self._run.stack(stack_id) if stack_id is not None else ()
-        traced = [place for place, f in enumerate(frames) if f.function == _TRACES]
-        inner = frames[traced[-1] :] if traced else ()
+        inner = frames_of_traced(frames)
         position = user_frame(inner)
         return (inner[position].path, inner[position].line) if position is not None else None
