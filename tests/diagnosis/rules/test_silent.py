@@ -663,9 +663,11 @@ def test_one_of_several_parts_of_a_gradient_may_vanish(
     recorded.op("f", "MatMul", "gradient_tape/MatMul", "x:0", "y:0")
     recorded.op("f", "MatMul", "gradient_tape/MatMul_1", "x:0", "gradient_tape/MatMul:0")
     recorded.op("f", "MatMul" if of_layer else "Mul", other, "x:0", "y:0")
-    recorded.op("f", "AddN", "AddN", "gradient_tape/MatMul_1:0", f"{other}:0")
+    recorded.op("f", "Reshape", "Reshape", f"{other}:0")
+    recorded.op("f", "AddN", "AddN", "gradient_tape/MatMul_1:0", "Reshape:0")
     recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "AddN:0", outputs=0)
-    sizes = {"gradient_tape/MatMul": 1.0, "gradient_tape/MatMul_1": 1e-8, other: 0.5, "AddN": 0.5}
+    sizes = {"gradient_tape/MatMul": 1.0, "gradient_tape/MatMul_1": 1e-8}
+    sizes |= {other: 0.5, "Reshape": 0.5, "AddN": 0.5}
     for step in range(STEPS):
         for name, size in sizes.items():
             value = some(size * FADING[step])

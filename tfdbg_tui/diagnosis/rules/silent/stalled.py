@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
-from tfdbg_tui.diagnosis.op_traits import ADDS, only_makes_floats
+from tfdbg_tui.diagnosis.op_traits import ADDS, ARRANGES, only_makes_floats
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_FROM_THE_FIRST,
@@ -230,10 +230,17 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
 
 
 def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
-    """Yield the sums that a gradient is added up in: variables used twice get one of two."""
-    for use in dataflow.consumers(event):
-        if use.event is not None and use.op_type in _ADDS_UP:
-            yield use.event
+    """Yield the sums that a gradient is added up in: variables used twice get one of two.
+
+    It may be reshaped before, as by a layer that is given more than two dimensions.
+    """
+    waiting = [event]
+    while waiting:
+        for use in dataflow.consumers(waiting.pop()):
+            if use.event is not None and use.op_type in _ADDS_UP:
+                yield use.event
+            elif use.event is not None and use.op_type in ARRANGES:
+                waiting.append(use.event)
 
 
 def _is_summand(run: Run, dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]) -> bool:
