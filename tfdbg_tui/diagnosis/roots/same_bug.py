@@ -116,12 +116,14 @@ class SameBug:
         the place is another one for each layer, and once the dump tells less of what it makes.
         """
         lines = [self._made_by_lines(one, "graph_execution") for one in (event, other)]
-        if not lines[0] or lines[0] != lines[1] or self._are_unlike(event, other):
+        if not lines[0] or lines[0] != lines[1]:
             return False
-        return self._place(event) != self._place(other) or self._is_of_unrolled_loop(event)
+        if self._place(event) != self._place(other):
+            return not self._are_unlike(event, other)
+        return self._is_of_unrolled_loop(event)
 
     def _are_unlike(self, event: TensorEvent, other: TensorEvent) -> bool:
-        """Whether of two results of a line one has ∞ and the other NaN, each for its own reason.
+        """Whether of results in two places one has ∞ and the other NaN, each for its own reason.
 
         ``log(x)`` is -∞ at 0 and NaN below.  A division by 0 gives both, and so do large numbers.
         """
