@@ -653,6 +653,32 @@ def test_gradients_that_vanish_name_the_layers_that_get_no_more(tmp_path: Path) 
     assert "also in    first (Dense)" in to_text(diagnose(recorded.open()))
 
 
+@pytest.mark.parametrize(("first", "expected"), [(1.0, []), (1e-4, ["vanishing-gradient"])])
+def test_gradients_on_the_way_to_a_layer_that_learns_do_not_vanish(
+    tmp_path: Path, first: float, expected: list[str]
+) -> None:
+    """Where what goes in is large, so are the gradients of the first weights, and only they."""
+    recorded = program(tmp_path)
+    gradients = {
+        "of_last": ("x:0", "labels:0", 1.0),
+        "back": ("gradient_tape/of_last:0", "weights:0", 1e-7),
+        "of_middle": ("x:0", "gradient_tape/back:0", 1e-7),
+        "further_back": ("gradient_tape/back:0", "weights:0", 1e-8),
+        "of_first": ("x:0", "gradient_tape/further_back:0", first),
+    }
+    recorded.op("f", "ReadVariableOp", "weights", "w:0")
+    for name, (one, other, _) in gradients.items():
+        recorded.op("f", "MatMul", f"gradient_tape/{name}", one, other)
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/of_first:0", outputs=0)
+    for step in range(STEPS):
+        recorded.trace("f", "weights", some(1.0), serial=step + 1, extremes=True)
+        for name, (*_, size) in gradients.items():
+            value = some(size * FADING[step])
+            recorded.trace("f", f"gradient_tape/{name}", value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize(("of_layer", "expected"), [(True, []), (False, ["vanishing-gradient"])])
 def test_one_of_several_parts_of_a_gradient_may_vanish(
     tmp_path: Path, of_layer: bool, expected: list[str]

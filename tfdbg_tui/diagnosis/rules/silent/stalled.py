@@ -24,10 +24,11 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.values import told_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Iterable, Iterator, Set
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -62,6 +63,7 @@ _TO_NEXT = 3  # ops, from the last gradient in a layer to the first in the one b
 _ADDS_UP = ADDS | {"AddN"}
 _FOLLOWED = 200  # tensors that come of a gradient
 _VANISHED = 1e-6  # of the largest gradient of the same step
+_ARRIVED = 1e-3  # of it: a layer that gets so much back learns, and so did all before it
 _SMALL = 1.0  # what is larger does not vanish, whatever others are
 _GROWN = 100.0  # times what it was in its first step: it does not vanish either
 
@@ -205,6 +207,10 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
     learning = {key for key, gone in zip(of, nothing, strict=True) if key[0] and not gone}
     gone = [number for number in np.flatnonzero(nothing).tolist() if of[number] not in learning]
     if gone:
+        arrived = np.flatnonzero(share.max(axis=1) >= _ARRIVED).tolist()
+        passed = _made_of(run, dataflow, (gradients[number].event for number in arrived))
+        gone = [n for n in gone if not _goes_on(run, dataflow, gradients[n].event, passed)]
+    if gone:
         alive = [gradients[number].event for number in np.flatnonzero(~nothing).tolist()]
         sums = {added for event in alive for added in _sums_of(dataflow, event)}
         gone = [n for n in gone if not _is_summand(run, dataflow, gradients[n].event, sums)]
@@ -227,6 +233,36 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
             others=tuple(one for one in others if one is not None and one != layer),
         )
     ]
+
+
+def _made_of(run: Run, dataflow: Dataflow, events: Iterable[TensorEvent]) -> set[TensorEvent]:
+    """Return all gradients that some are computed from."""
+    waiting = list(events)
+    found: set[TensorEvent] = set()
+    while waiting:
+        made = (producer.event for producer in dataflow.producers(waiting.pop()))
+        new = {one for one in made if one is not None and is_backward(run, one)} - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _goes_on(run: Run, dataflow: Dataflow, event: TensorEvent, passed: Set[TensorEvent]) -> bool:
+    """Whether a gradient is on the way to layers that learn, or is of weights of one that is.
+
+    How large it is says little then: gradients of weights are as large as what the layer takes, and
+    are summed up over a batch.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The gradient.
+        passed: What the gradients of layers that learn are computed from.
+    """
+    if event in passed:
+        return True
+    given = {producer.event for producer in dataflow.producers(event)}
+    return not given.isdisjoint(passed) and not variables_read(run, dataflow, event)
 
 
 def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
