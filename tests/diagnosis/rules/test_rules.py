@@ -304,3 +304,23 @@ def test_nan_that_erf_makes_of_infinity_did_not_come_in() -> None:
     erf = case("Erf", np.array([np.nan, 0.8]), np.array([np.inf, 1.0]))
     explained, match = explain(replace(erf, open=True))
     assert (explained.id, match.certainty) == ("no-value-at-infinity", "proved")
+
+
+@pytest.mark.parametrize(
+    ("by", "of", "expected"),
+    [
+        ("Add", ("Reshape", "ReadVariableOp"), "attention-overflow"),
+        ("ReadVariableOp", (), "half-precision-overflow"),
+        ("Cast", ("ReadVariableOp",), "half-precision-overflow"),
+        ("Const", (), "half-precision-overflow"),
+    ],
+)
+def test_only_a_product_that_takes_no_weights_is_one_of_attention(
+    by: str, of: tuple[str, ...], expected: str
+) -> None:
+    factors = examples.given(300.0, by="AddV2"), examples.given(300.0, by=by, of=of)
+    head = examples.example(
+        "MatMul", *factors, out=[np.inf], dtype="float16", users=(User("Softmax"),)
+    )
+    assert head.case is not None
+    assert explain(head.case)[0].id == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.op_traits import DIVISIONS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
@@ -23,7 +24,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import Case, Growth, Match, Rule, User, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Match, Rule, User, ops
 from tfdbg_tui.diagnosis.values import total
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -66,6 +67,9 @@ _SAFE_EXP = (
 _CLIP_EXP = Edit("(exp|expm1)(X)", "{F}(tf.minimum({X}, {exp_max}))")
 _SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True))")
 
+
+_RESHAPED = frozenset(("Cast", "Identity", "Reshape", "Transpose"))
+"""Ops whose results are still the weights of a layer, where their inputs are."""
 
 _GROWN = 2  # computations that were finite before, where it is not told that a step lies between
 _FROM_LAYER = 3  # ops between a layer's product and an exponential of it: slices, signs, factors
@@ -132,6 +136,17 @@ def _by_growth(case: Case, growth: Growth | None) -> Match | None:
 def _made_a_softmax(case: Case) -> bool:
     between = ("Mul", "RealDiv", "AddV2", "BiasAdd")
     return case.used_by("Softmax") or any(case.used_by(op, "Softmax") for op in between)
+
+
+def _takes_weights(case: Case) -> bool:
+    """Condition: a factor is the value of a variable, as in layers, or a constant."""
+    return any(_is_weight(given) for given in case.inputs)
+
+
+def _is_weight(given: Input) -> bool:
+    if given.op_type in _RESHAPED:
+        return any(_is_weight(one) for one in given.made_from[:1])
+    return given.op_type in READS or given.op_type == "Const"
 
 
 def _divides_nothing(case: Case) -> bool:
@@ -331,7 +346,10 @@ RULES = (
         id="attention-overflow",
         title="Attention scores overflowed in float16",
         op_types=_MATMULS,
-        test=also(overflow(nan=True), of_dtype("float16"), _made_a_softmax),
+        test=also(
+            overflow(nan=True), of_dtype("float16"), _made_a_softmax,
+            lambda c: not _takes_weights(c),
+        ),
         why="The product of queries and keys adds up as many products as they have dimensions, and "
         "float16 ends at 65504. To divide it by the square root of that number comes too late.",
         fix="Divide the queries by the square root of the number of dimensions before the "
