@@ -151,3 +151,32 @@ def test_what_grows_before_anything_is_trained_is_no_training(tmp_path: Path) ->
         weights.assign_sub(tf.reduce_sum(y) * 0.0)
 
     assert first_root(tmp_path, program).rule == "product-overflow"
+
+
+@pytest.mark.parametrize(
+    ("step", "rule"),
+    [
+        (8, "overflowed-at-once"),
+        (7, "diverged-until-overflow"),  # of steps 5 and 6 nothing is on record
+    ],
+)
+def test_one_batch_that_is_far_from_all_others_is_no_growth(
+    tmp_path: Path, step: int, rule: str
+) -> None:
+    weights = tf.Variable(tf.fill([4, 1], 1e10))
+
+    @tf.function
+    def train(x: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(tf.matmul(x, weights)))
+        weights.assign_sub(tape.gradient(loss, weights) * 1e-9)
+
+    def program() -> None:
+        for number in range(step + 1):
+            with tfdbg_tui.step(number):
+                train(tf.fill([2, 4], 1e30 if number == step else 1.0))
+
+    root = first_root(tmp_path, program)
+    assert root.rule == rule
+    told = "at most 4e+10 in all steps measured, 0 to 7" in root.evidence
+    assert told is (rule == "overflowed-at-once")

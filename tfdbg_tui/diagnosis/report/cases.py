@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.events import UNKNOWN_OP, graph_id_of, op_name_of, op_t
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.report.gaps import is_circular
-from tfdbg_tui.diagnosis.report.growth import growths_of
+from tfdbg_tui.diagnosis.report.growth import growths_of, steady_before
 from tfdbg_tui.diagnosis.report.when import step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
@@ -100,6 +100,7 @@ class CaseBuilder:
             in_earlier_step=self._is_in_earlier_step(event),
             # Before the training has begun, no steps are those of the training.
             growth=growth if training or not self._dataflow.variables.trained else None,
+            steady=steady_before(run, self._dataflow, event),
             loop_growth=loop_growth,
             training=training,
             optimizer=in_optimizer(run, stack_id_of(run, event)),

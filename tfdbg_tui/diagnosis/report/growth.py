@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
-from tfdbg_tui.diagnosis.rules.model import Growth
+from tfdbg_tui.diagnosis.report.when import step_of
+from tfdbg_tui.diagnosis.rules.model import Growth, Steady
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
+_AS_BEFORE = 10.0  # times what it was in the middle of the steps before it is no larger, at most
 
 
 def growths_of(
@@ -37,6 +39,26 @@ def growths_of(
     found = magnitudes_of(run, dataflow, event)
     found = found.some(found.rows < event.index)
     return _growth(*by_step(run, found)), _in_loop(dataflow, event, found)
+
+
+def steady_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> Steady | None:
+    """Return how large a tensor was before an event, if it had not grown up to the step before.
+
+    None where it had, or where it was not measured then, and may have grown since.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A computation of the tensor.
+    """
+    step = step_of(run, dataflow, event)
+    found = magnitudes_of(run, dataflow, event)
+    steps, largest = by_step(run, found.some(found.rows < event.index))
+    if step is None or len(steps) < _STEPS or steps[-1] < step - 1:
+        return None
+    if largest[-1] > _AS_BEFORE * np.median(largest[:-1]):
+        return None
+    return Steady(int(steps[0]), int(steps[-1]), float(largest.max()))
 
 
 def _in_loop(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> Growth | None:

@@ -174,7 +174,8 @@ def overflow(*, nan: bool = False) -> Test:
             if (case.out.dtype in _LIMITS)
             else "beyond the largest number of its type"
         )
-        grown = f"; {case.growth}" if case.growth else ""
+        before = case.growth or case.steady
+        grown = f"; {before}" if before else ""
         sentence = f"finite in → {bad_out(case)} out; {limit}{grown}"
         if not case.finite or case.op_type in MOVES | SOURCES:
             return None

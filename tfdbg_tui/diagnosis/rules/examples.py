@@ -87,6 +87,7 @@ def _surroundings(case: Case) -> list[str]:
         (case.optimizer, "in the step of an optimizer"),
         (case.healthy_before, f"{case.healthy_before} times finite before"),
         (case.growth, str(case.growth)),
+        (case.steady, str(case.steady)),
         (case.loop_growth, str(case.loop_growth)),
         (case.limits, f"recorded with {case.limits}"),
     ]

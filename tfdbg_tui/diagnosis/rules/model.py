@@ -84,6 +84,27 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
+class Steady:
+    """How large a tensor was, in the steps on record, that had not grown before it was bad.
+
+    Attributes:
+        first_step: The first of them.
+        last_step: The last of them: no step lies between it and that in which the tensor was bad.
+        largest: The largest magnitude in all of them.
+    """
+
+    first_step: int
+    last_step: int
+    largest: float
+
+    def __str__(self) -> str:
+        return (
+            f"its largest magnitude was at most {self.largest:.3g} in all steps measured, "
+            f"{self.first_step:,} to {self.last_step:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A root: the op that made the first bad tensor, and its surroundings.
 
@@ -105,7 +126,8 @@ class Case:
         healthy_before: In how many calls of the function, or by the line, it was computed before.
         in_earlier_step: Whether it was computed in an earlier step of the training.
         growth: How it grew before; None where it did not, or that is not on record.
-        loop_growth: The same over the iterations of a loop, in one run of it.
+        steady: How large it was before, if it had not grown; None where that is not on record.
+        loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
         training: Whether the program changes variables, and has begun to.
         optimizer: Whether the op belongs to the step of an optimizer.
         index: Position among the events of its kind.
@@ -131,6 +153,7 @@ class Case:
     healthy_before: int = 0
     in_earlier_step: bool = False
     growth: Growth | None = None
+    steady: Steady | None = None
     loop_growth: Growth | None = None
     training: bool = False
     optimizer: bool = False

@@ -24,7 +24,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Match, Rule, User, ops
+from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Match, Rule, Steady, User, ops
 from tfdbg_tui.diagnosis.values import total
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -89,7 +89,18 @@ def _label_outside(case: Case) -> Match | None:
 
 
 def _diverged(case: Case) -> Match | None:
-    return _doubted_by_training(case, overflow(nan=True)(case))
+    return None if _jumped(case) else _doubted_by_training(case, overflow(nan=True)(case))
+
+
+def _overflowed_at_once(case: Case) -> Match | None:
+    return _doubted_by_training(case, overflow(nan=True)(case)) if _jumped(case) else None
+
+
+def _jumped(case: Case) -> bool:
+    """Whether it had not grown up to the step before, and was far from the largest number."""
+    if case.steady is None or case.growth is not None:
+        return False
+    return case.steady.largest < math.sqrt(MAX_FINITE.get(case.out.dtype or "", 0.0))
 
 
 def _diverged_to_exp(case: Case) -> Match | None:
@@ -398,9 +409,8 @@ RULES = (
         title="Training diverged until numbers overflowed",
         op_types=_MATMULS | _SUMS | _PRODUCTS | _STEPS,
         test=_diverged,
-        why="The same tensor was finite in the steps before: values grew from step to step, as "
-        "they do "
-        "where a step is too long.",
+        why="The same tensor was finite in the steps before, and has become too large since, as "
+        "numbers do where a step is too long, or a batch far from all others.",
         fix="Lower the learning rate, clip gradients (clipnorm), scale inputs and targets.",
         example=example(
             "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], training=True, healthy_before=10,
@@ -444,6 +454,20 @@ RULES = (
         "is, or becomes NaN.",
         fix="Clip gradients (clipnorm), scale the loss or what it is of.",
         example=example("Square", given(1e30, 1), out=[INF, 1], optimizer=True),
+    ),
+    Rule(
+        id="overflowed-at-once",
+        title="Numbers overflowed in one step, without having grown before",
+        op_types=_MATMULS | _SUMS | _PRODUCTS | _STEPS,
+        test=_overflowed_at_once,
+        why="The same tensor was no larger in the step before than ever: this batch, or the one "
+        "before it, is far from all others, or the step between them was far too long.",
+        fix="Look at these two batches: outliers, wrong units, missing values written as huge "
+        "numbers. Clip gradients (clipnorm), so that one batch cannot do that.",
+        example=example(
+            "Mul", given(1e30, 1), given(1e30, 1),
+            out=[INF, 1], training=True, healthy_before=8, steady=Steady(0, 7, 2.5),
+        ),
     ),
     Rule(
         id="norm-overflow",
