@@ -785,6 +785,32 @@ def test_a_layer_that_is_off_in_training_and_in_evaluation_is_told_once(tmp_path
     assert suspects(recorded) == ["dead-relu"]
 
 
+@pytest.mark.parametrize("trained", ["eagerly", "in a function", "alone"])
+def test_training_is_to_blame_for_what_is_off_in_each_evaluation(
+    tmp_path: Path, trained: str
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("evaluation", "g", "root")
+    recorded.layer(1, 0, "first", "Dense")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.op("f", "Relu", "first/Relu", "x:0", layer=1)
+    recorded.op("evaluation", "Relu", "model/first/Relu", "x:0", layer=1)
+    for step in range(STEPS):
+        output = some(float(step < 3))
+        if trained == "in a function":
+            recorded.trace("f", "first/Relu", output, serial=step + 1, extremes=True)
+        if trained == "eagerly":
+            recorded.execution("Relu", [1], {100 + step: output}, layer=1, extremes=True, line=2)
+        recorded.execution("f", [], {200 + step: some(1)}, "f", serial=step + 1)
+    for time in range(CALLS):
+        name, serial = "model/first/Relu", STEPS + time + 1
+        recorded.trace("evaluation", name, some(0.0), serial=serial, extremes=True)
+        recorded.execution("g", [], {300 + time: some(1)}, "evaluation", serial=serial)
+    (found,) = diagnose(recorded.open()).suspects
+    assert ("all 64 outputs are 0 in the last" in found.evidence) is (trained != "alone")
+    assert "Lower the learning rate" in found.fix
+
+
 @pytest.mark.parametrize(
     ("losses", "expected"),
     [

@@ -312,6 +312,13 @@ class Timeline:
             self._callers[graph_id] = known
         return known
 
+    def first_execution(self, event: TensorEvent) -> int:
+        """Return the execution that computed a tensor first; -1 where that is not known."""
+        if event.kind == "execution":
+            return int(self.alike(event.index)[0])
+        first = self.execution_of(int(self.rows_of(event.index)[0]))
+        return -1 if first is None else first
+
     def alike(self, index: int) -> Int64Array:
         """Return the executions of the same op type by the same stack and layer, ascending.
 

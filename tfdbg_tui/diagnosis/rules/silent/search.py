@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of, graph_op_of
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_id_of,
+    op_type_of,
+    recorded_layer,
+)
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -19,7 +24,13 @@ from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
-from tfdbg_tui.diagnosis.rules.silent.stalled import RECTIFIERS, SOME_SIZE, find_stalled, is_hinge
+from tfdbg_tui.diagnosis.rules.silent.stalled import (
+    RECTIFIERS,
+    SOME_SIZE,
+    dead_relu,
+    find_stalled,
+    is_hinge,
+)
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
 
@@ -29,7 +40,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.roots import Causes
     from tfdbg_tui.diagnosis.rules.model import Explanation
-    from tfdbg_tui.logdir import Layer, Run, Site, TensorSummary
+    from tfdbg_tui.logdir import Run, Site, TensorSummary
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _SAMPLE = 12  # computations of a place that are looked at
@@ -62,20 +73,35 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_unchanged(run, dataflow),
         *find_exploded_slots(run, dataflow),
     ]
-    # Where zeros are counted as well as measured, both ways find a layer that is off; and training
-    # and evaluation compute it in functions of their own.
-    told: dict[tuple[Explanation, Layer | None, Hashable], Suspect] = {}
-    for suspect in (*found, *find_stalled(run, dataflow)):
-        told.setdefault((suspect.rule, suspect.layer, _op_of(run, suspect)), suspect)
-    return sorted(told.values(), key=lambda suspect: suspect.event.index)
+    found += find_stalled(run, dataflow)
+    return sorted(_told_once(run, dataflow, found), key=lambda suspect: suspect.event.index)
 
 
-def _op_of(run: Run, suspect: Suspect) -> Hashable:
-    """Return what is the same for an op of a layer in all functions that compute it."""
-    op = graph_op_of(run, suspect.event)
-    if op is None or op.layer is None:
-        return place_of(run, suspect.event)
-    return op.layer, op.name, suspect.event.slot
+def _told_once(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
+    """Yield suspects, those of the same ops once.
+
+    Where zeros are counted as well as measured, both ways find a layer that is off.  Training and
+    evaluation compute it in functions of their own, or eagerly: that of the training is told.
+    """
+    told: set[Hashable] = set()
+    graphs: dict[Hashable, str | None] = {}
+    for suspect in sorted(found, key=lambda suspect: _order(run, dataflow, suspect.event)):
+        kind = suspect.rule.id, suspect.layer
+        layer, graph = recorded_layer(run, suspect.event), graph_id_of(run, suspect.event)
+        place = *kind, place_of(run, suspect.event)
+        ops_of_layer = *kind, layer, op_type_of(run, suspect.event)
+        elsewhere = layer is not None and graphs.setdefault(ops_of_layer, graph) != graph
+        if place not in told and not elsewhere:
+            told.add(place)
+            yield suspect
+
+
+def _order(run: Run, dataflow: Dataflow, event: TensorEvent) -> tuple[bool, int]:
+    """Return a key by which what is in a training step sorts first, and then what ran first."""
+    timeline = dataflow.timeline
+    mine = timeline.execution_of(event.index) if event.kind != "execution" else event.index
+    in_step = mine is not None and run.executions.steps.of(mine) is not None
+    return not in_step, timeline.first_execution(event)
 
 
 class _Search:
@@ -118,7 +144,7 @@ class _Search:
             if is_hinge(self._run, self._dataflow, events[-1]):
                 return None
             return self._suspect(
-                explanations.DEAD_FROM_THE_FIRST,
+                dead_relu(self._dataflow, events[0]),
                 events,
                 len(rows),
                 f"all {known[-1].size:,} outputs are 0 in each of {len(rows):,} computations",

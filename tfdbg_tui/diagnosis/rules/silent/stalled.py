@@ -13,6 +13,8 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.op_traits import ADDS, ARRANGES, only_makes_floats
+from tfdbg_tui.diagnosis.op_traits import ADDS, only_makes_floats
+from tfdbg_tui.diagnosis.rules.model import Explanation, Match
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_FROM_THE_FIRST,
@@ -150,8 +152,22 @@ def _off(
                 f"all {size:,} outputs are 0 in {'all' if always else 'the last'} {times:,} "
                 f"computations measured{_since(run, off)}"
             )
-            rule = DEAD_FROM_THE_FIRST if always else DEAD_RELU
+            rule = dead_relu(dataflow, event) if always else DEAD_RELU
             yield Suspect(event, rule, Match("likely", evidence), times)
+
+
+def dead_relu(dataflow: Dataflow, event: TensorEvent) -> Explanation:
+    """Return what tells of a rectifier that was off whenever it was computed.
+
+    Training may have led there before it was computed at all, as it is in an evaluation.
+
+    Args:
+        dataflow: Of the run.
+        event: The result of the rectifier.
+    """
+    variables = dataflow.variables
+    untrained = dataflow.timeline.first_execution(event) <= variables.first_update
+    return DEAD_FROM_THE_FIRST if untrained or not variables.trained else DEAD_RELU
 
 
 def _since(run: Run, found: Magnitudes) -> str:
