@@ -180,3 +180,35 @@ def test_one_batch_that_is_far_from_all_others_is_no_growth(
     assert root.rule == rule
     told = "at most 4e+10 in all steps measured, 0 to 7" in root.evidence
     assert told is (rule == "overflowed-at-once")
+
+
+@pytest.mark.parametrize("in_variable", [True, False])
+def test_what_grows_where_nothing_is_trained(tmp_path: Path, *, in_variable: bool) -> None:
+    def program() -> None:
+        state = tf.Variable([1.0, 2.0]) if in_variable else tf.constant([1.0, 2.0])
+        for _ in range(40):
+            change = -300.0 * state
+            state = state.assign(change) if in_variable else change
+
+    root = first_root(tmp_path, program)
+    assert (root.rule, "learning rate" in root.fix) == ("grew-over-computations", False)
+    assert "its largest magnitude grew from" in root.evidence
+
+
+def test_batches_that_one_call_loops_over_are_steps(tmp_path: Path) -> None:
+    x = tf.reshape(tf.range(32.0) / 16.0 - 1.0, [8, 4])
+    weights = tf.Variable(tf.zeros([4, 1]))
+
+    @tf.function
+    def train(data: Any) -> Any:
+        loss = 0.0
+        for batch in data:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(tf.matmul(batch, weights) - 1.0))
+            weights.assign_sub(20.0 * tape.gradient(loss, weights))
+        return loss
+
+    root = first_root(tmp_path, lambda: train(tf.data.Dataset.from_tensors(x).repeat(60)))
+    assert root.rule == "diverged-until-overflow"
+    assert "grew from 1 in batch 0 to" in root.evidence
+    assert f"finite in the {root.iteration} computations before" in root.evidence

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import UNKNOWN_OP, graph_id_of, op_name_of, op_type_of, stack_id_of
-from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_backward_op, is_backward_stack
 from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.report.gaps import is_circular
 from tfdbg_tui.diagnosis.report.growth import growths_of, steady_before
-from tfdbg_tui.diagnosis.report.when import step_of
+from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
 from tfdbg_tui.logdir import TensorSummary
@@ -103,11 +104,29 @@ class CaseBuilder:
             steady=steady_before(run, self._dataflow, event),
             loop_growth=loop_growth,
             training=training,
+            gradients=self._gradients,
             optimizer=in_optimizer(run, stack_id_of(run, event)),
             index=event.index,
             cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",
             limits=", ".join(run.limits),
+        )
+
+    @cached_property
+    def _gradients(self) -> bool:
+        """Whether the program computes gradients."""
+        run = self._run
+        return (
+            bool(run.gradient_requests)
+            or any(
+                is_backward_op(run, op)
+                for graph in list(run.graphs.values())
+                for op in list(graph.ops.values())
+            )
+            or any(
+                is_backward_stack(run.stack(stack_id))
+                for stack_id in np.unique(run.executions.stack_ids[:]).tolist()
+            )
         )
 
     def _is_training(self, event: TensorEvent) -> bool:
@@ -194,7 +213,8 @@ class CaseBuilder:
             timeline = self._dataflow.timeline
             computed = int(np.searchsorted(timeline.rows_of(event.index), event.index))
             mine = timeline.execution_of(event.index)
-            if mine is None:  # a session: it runs the op once each time
+            # A session runs the op once each time, a loop over a dataset for each batch.
+            if mine is None or element_of(self._run, self._dataflow, event) is not None:
                 return computed
             outermost = self._dataflow.calls.outermost(graph_id_of(self._run, event) or "")
             # A loop computes it several times in a call, and a branch in some calls alone.

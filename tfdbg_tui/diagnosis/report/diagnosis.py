@@ -48,7 +48,13 @@ from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.loaded import calling_line, is_loaded
-from tfdbg_tui.diagnosis.report.when import is_made_ahead, iteration_of, step_of, when_text
+from tfdbg_tui.diagnosis.report.when import (
+    element_of,
+    is_made_ahead,
+    iteration_of,
+    step_of,
+    when_text,
+)
 from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules import explain
@@ -371,6 +377,10 @@ class Diagnosis:
         changed_by = op_type_of(self._run, producer.event) if updated else producer.op_type
         return producer.event if assigns(changed_by or "") else event
 
+    def _iteration(self, event: TensorEvent) -> int | None:
+        recorded = iteration_of(self._run, event)
+        return element_of(self._run, self.dataflow, event) if recorded is None else recorded
+
     def _suspected(self, suspect: Suspect) -> Finding:
         finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
         finding = replace(finding, other_layers=suspect.others)
@@ -429,7 +439,7 @@ class Diagnosis:
             layer=layer,
             input_layer=input_layer,
             variables=tuple(named_variables(run, self.dataflow, event)) if is_of_none else (),
-            iteration=iteration_of(run, event),
+            iteration=self._iteration(event),
             in_gradient=is_backward(run, event),
             summary=summary_of(run, event),
         )

@@ -63,7 +63,8 @@ class Finding:
             or the op whose gradient it is of.
         other_layers: Other layers that show the same.
         variables: Names of the variables that it takes or changes, where it is of no layer.
-        iteration: Iteration of the innermost loop around the op, where that is recorded.
+        iteration: Iteration of the innermost loop around the op, or of that over the elements of a
+            dataset in a function, where that is known.
         made_ahead: Whether a data pipeline made the tensor; `step` is the first that used it.
         in_gradient: Whether the op is of a backward pass.
         summary: What was recorded of the first bad tensor.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
-from tfdbg_tui.diagnosis.report.when import step_of
+from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.rules.model import Growth, Steady
 
 if TYPE_CHECKING:
@@ -34,11 +34,15 @@ def growths_of(
         event: A computation of the tensor.
 
     Returns:
-        How it grew in the steps before; and in the iterations before, in the same run of a loop.
+        How it grew in the steps before, or with the elements of a dataset that one call loops over;
+        and in the iterations before, in the same run of a loop.
     """
     found = magnitudes_of(run, dataflow, event)
     found = found.some(found.rows < event.index)
-    return _growth(*by_step(run, found)), _in_loop(dataflow, event, found)
+    element = element_of(run, dataflow, event)
+    iteration = dataflow.timeline.at(event.index).iteration if event.kind != "execution" else None
+    growth = _in_loop(dataflow, event, found, element, "batch") or _growth(*by_step(run, found))
+    return growth, _in_loop(dataflow, event, found, iteration, "iteration")
 
 
 def steady_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> Steady | None:
@@ -61,15 +65,20 @@ def steady_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> Steady | 
     return Steady(int(steps[0]), int(steps[-1]), float(largest.max()))
 
 
-def _in_loop(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> Growth | None:
-    iteration = dataflow.timeline.at(event.index).iteration if event.kind != "execution" else None
+def _in_loop(
+    dataflow: Dataflow,
+    event: TensorEvent,
+    found: Magnitudes,
+    iteration: int | None,
+    unit: Literal["batch", "iteration"],
+) -> Growth | None:
     if iteration is None:
         return None
     computed = dataflow.timeline.rows_of(event.index)
     first = int(np.searchsorted(computed, event.index)) - iteration  # the loop's first iteration
     numbers = np.searchsorted(computed, found.rows) - first
     growth = _growth(numbers[numbers >= 0], found.largest[numbers >= 0])
-    return replace(growth, unit="iteration") if growth is not None else None
+    return replace(growth, unit=unit) if growth is not None else None
 
 
 def _growth(numbers: Int64Array, largest: Floats) -> Growth | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.diagnosis.dataflow.calls import CALLS
 from tfdbg_tui.diagnosis.events import graph_id_of
 from tfdbg_tui.diagnosis.history import history_of
 
@@ -68,6 +69,32 @@ def iteration_of(run: Run, event: TensorEvent) -> int | None:
     """Return the iteration of the innermost loop around a tensor's op, where that is recorded."""
     in_graph = event.kind == "graph_execution"
     return run.graph_executions[event.index].iteration if in_graph else None
+
+
+def element_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
+    """Return which element of a dataset a function's loop over it had, from 0, for a tensor.
+
+    None where it was not made once for each element.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A tensor that was made.
+    """
+    calls, timeline, graph_id = dataflow.calls, dataflow.timeline, graph_id_of(run, event)
+    if graph_id is None or iteration_of(run, event) is not None or calls.in_pipeline(graph_id):
+        return None
+    while (site := calls.call_site(graph_id)) and site.op and site.op.op_type in CALLS:
+        graph_id = site.caller_id
+    if site is None or not calls.takes_elements(graph_id):
+        return None
+    rows, mine = timeline.rows_of(event.index), timeline.execution_of(event.index)
+    position = bisect.bisect_left(rows, event.index)
+    if mine is None:
+        return None
+    return position - bisect.bisect_left(
+        rows, mine, hi=position, key=lambda row: timeline.execution_of(int(row)) or 0
+    )
 
 
 def iteration_text(iteration: int | None) -> str:

@@ -65,14 +65,15 @@ class Growth:
         first: The largest magnitude then.
         last_step: The last step on record before it was bad.
         last: The largest magnitude then.
-        unit: What steps are: those of a training, or the iterations of a loop.
+        unit: What steps are: those of a training, the iterations of a loop, or the batches of a
+            dataset that one call loops over.
     """
 
     first_step: int
     first: float
     last_step: int
     last: float
-    unit: Literal["step", "iteration"] = "step"
+    unit: Literal["step", "iteration", "batch"] = "step"
 
     def __str__(self) -> str:
         times = (self.last / self.first) ** (1 / (self.last_step - self.first_step))
@@ -129,6 +130,7 @@ class Case:
         steady: How large it was before, if it had not grown; None where that is not on record.
         loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
         training: Whether the program changes variables, and has begun to.
+        gradients: Whether it computes gradients.
         optimizer: Whether the op belongs to the step of an optimizer.
         index: Position among the events of its kind.
         cut_off: Whether a circular buffer may have dropped what it was made from.
@@ -156,6 +158,7 @@ class Case:
     steady: Steady | None = None
     loop_growth: Growth | None = None
     training: bool = False
+    gradients: bool = False
     optimizer: bool = False
     index: int = 0
     cut_off: bool = False

@@ -117,7 +117,7 @@ def _bounded_late(case: Case) -> bool:
 
 def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
     updated = case.in_earlier_step or case.healthy_before >= _GROWN
-    if match is None or not case.training or not updated:
+    if match is None or not (case.training and case.gradients and updated):
         return None
     before = case.healthy_before
     times = "computation" if before == 1 else f"{before:,} computations"
@@ -125,8 +125,12 @@ def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
     return replace(match.doubted(), evidence=grown)
 
 
-def _grew(case: Case) -> Match | None:
-    return _by_growth(case, case.growth)
+def _grew_in_training(case: Case) -> Match | None:
+    return _by_growth(case, case.growth) if case.gradients else None
+
+
+def _grew_without_gradients(case: Case) -> Match | None:
+    return None if case.gradients else _by_growth(case, case.growth)
 
 
 def _grew_in_loop(case: Case) -> Match | None:
@@ -299,7 +303,9 @@ RULES = (
         fix="Lower the learning rate, clip gradients (clipnorm), scale inputs and targets; bound "
         "the argument.",
         example=example(
-            "Exp", given(1000, 1, by="MatMul"), out=[INF, 2.7], training=True, healthy_before=10,
+            "Exp", given(1000, 1, by="MatMul"),
+            out=[INF, 2.7], training=True, gradients=True,
+            healthy_before=10,
         ),
         edits=(*_SAFE_EXP, _CLIP_EXP),
     ),
@@ -375,13 +381,14 @@ RULES = (
         id="grew-until-overflow",
         title="Training diverged: numbers grew from step to step until they overflowed",
         op_types=_MATMULS | _SUMS | _PRODUCTS,
-        test=_grew,
+        test=_grew_in_training,
         why="Each step made the same tensor larger by about the same factor, as steps do that are "
         "too long: what went before is on record.",
         fix="Lower the learning rate, or raise it more slowly; clip gradients (clipnorm); scale "
         "inputs and targets.",
         example=example(
-            "MatMul", given(1e30, 1), given(1e30, 1), out=[INF, 1], growth=Growth(0, 12, 5, 9e29),
+            "MatMul", given(1e30, 1), given(1e30, 1), out=[INF, 1],
+            gradients=True, growth=Growth(0, 12, 5, 9e29),
         ),
     ),
     Rule(
@@ -413,7 +420,8 @@ RULES = (
         "numbers do where a step is too long, or a batch far from all others.",
         fix="Lower the learning rate, clip gradients (clipnorm), scale inputs and targets.",
         example=example(
-            "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], training=True, healthy_before=10,
+            "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], training=True, gradients=True,
+            healthy_before=10,
         ),
     ),
     Rule(
@@ -430,6 +438,20 @@ RULES = (
         example=example(
             "MatMul", given(1e30, 1), given(1e30, 1),
             out=[INF, 1], loop_growth=Growth(1, 12, 5, 9e29, "iteration"),
+        ),
+    ),
+    Rule(
+        id="grew-over-computations",
+        title="Numbers grew from one computation to the next until they overflowed",
+        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        test=_grew_without_gradients,
+        why="Each computation made the same tensor larger: what is applied again and again has a "
+        "gain above 1, as steps of time have that are too long. No gradients are on record, so no "
+        "learning rate has done it.",
+        fix="Take smaller steps, normalise what goes from one computation to the next, work with "
+        "logarithms, or in float64.",
+        example=example(
+            "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], growth=Growth(0, 12, 5, 9e29),
         ),
     ),
     Rule(
@@ -466,7 +488,8 @@ RULES = (
         "numbers. Clip gradients (clipnorm), so that one batch cannot do that.",
         example=example(
             "Mul", given(1e30, 1), given(1e30, 1),
-            out=[INF, 1], training=True, healthy_before=8, steady=Steady(0, 7, 2.5),
+            out=[INF, 1], training=True, gradients=True,
+            healthy_before=8, steady=Steady(0, 7, 2.5),
         ),
     ),
     Rule(
