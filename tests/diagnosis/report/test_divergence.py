@@ -212,3 +212,29 @@ def test_batches_that_one_call_loops_over_are_steps(tmp_path: Path) -> None:
     assert root.rule == "diverged-until-overflow"
     assert "grew from 1 in batch 0 to" in root.evidence
     assert f"finite in the {root.iteration} computations before" in root.evidence
+
+
+@pytest.mark.parametrize("fetched", ["slot", "variable"])
+def test_what_the_optimizer_of_a_session_keeps_is_not_its_result(
+    tmp_path: Path, fetched: str
+) -> None:
+    v1 = tf.compat.v1
+
+    def program() -> None:
+        with tf.Graph().as_default(), v1.Session() as session:
+            x = v1.placeholder(tf.float32, [])
+            weights = v1.get_variable("w", initializer=[1.0], use_resource=False)
+            optimizer = v1.train.AdamOptimizer(0.1)
+            train = optimizer.minimize(tf.reduce_sum(weights * x))
+            session.run(v1.global_variables_initializer())
+            for step in range(6):
+                session.run(train, {x: 1e20 if step == 3 else 1.0})
+                session.run(optimizer.get_slot(weights, "v") if fetched == "slot" else weights)
+
+    root = first_root(tmp_path, program)
+    assert root.rule == "optimizer-step"
+    expected = {
+        "slot": "1 +∞ of 1 in what ApplyAdam keeps: w/Adam_1:0",
+        "variable": "1 NaN of 1 out of ApplyAdam; w/Adam:0, w/Adam_1:0 left no record",
+    }
+    assert root.evidence == expected[fetched]

@@ -147,13 +147,18 @@ class Assigned:
         """
         source = self._run.op(op.graph_id, op.inputs[0].op_name) if op.inputs else None
         inferred = source is not None and source.op_type == "Placeholder"
+        unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
+        step = self._variables.kept_by(op)
         for ref, earlier in self._variables.assigned(op):
             made = self._assigned_value(op.graph_id, ref, at, earlier=earlier)
             if made is not None and made != event:
+                if step is not None and not is_bad(self._run, made):
+                    # That is what the step made of the variable, not what it keeps.
+                    return replace(unknown, op_type=step, lost=True, updated_by=step)
                 made_by = graph_op_of(self._run, made)
                 op_type = made_by.op_type if made_by else None
                 return Producer(0, str(ref), made, inferred, "variable", op_type)
-        return Producer(0, name, None, False, "variable", "VarHandleOp")
+        return unknown
 
     def _assigned_value(
         self, graph_id: str, ref: TensorRef, at: At, *, earlier: bool

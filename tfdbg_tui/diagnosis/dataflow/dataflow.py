@@ -224,6 +224,8 @@ class Dataflow:
         op = self._run.op(graph_id, ref.op_name)
         if op is not None and self.variables.is_reference(op):
             found = self._resolver.assigned.held_by(op, at, event)
+            if found.updated_by is not None:
+                return found
         else:
             found = self._resolver.resolve(graph_id, ref, at, MAX_DEPTH)
         if found.event is not None and found.event.kind == "graph_execution":

@@ -51,6 +51,11 @@ def _update(op_type: str) -> str | None:
     return op_type if computes(op_type) or _UPDATES.match(op_type) else None
 
 
+def _keeps(op: GraphOp, variable: str) -> bool:
+    """Whether an op is the step of an optimizer that keeps a moment in a variable."""
+    return computes(op.op_type) and op.inputs[0].op_name != variable
+
+
 def _changes(op_type: str) -> bool:
     return assigns(op_type) and op_type not in ("Assign", "AssignVariableOp")
 
@@ -221,16 +226,28 @@ class Variables:
 
         With each comes whether the assignment was built, and so happens, before the reading.
         """
-        if self.is_reference(read):
-            name = read.name
-        elif read.inputs:
-            name = read.inputs[0].op_name
-        else:
-            return
+        name = self._name(read)
         for op in reversed(self._in_graph(read.graph_id).get(name, [])):
             # A session runs what of its graph it is asked for: the order says nothing.
             in_order = read.op_type != "Identity" and not self.is_reference(read)
             yield self._value(op), in_order and op.wall_time < read.wall_time
+
+    def kept_by(self, read: GraphOp) -> str | None:
+        """Return the type of the op of the same graph that keeps its moments in a read variable.
+
+        It is the step of an optimizer; what it has put there is not on record.
+        """
+        name = self._name(read)
+        found = (
+            op.op_type for op in self._in_graph(read.graph_id).get(name, []) if _keeps(op, name)
+        )
+        return next(found, None)
+
+    def _name(self, read: GraphOp) -> str:
+        """Return the name of the variable that an op reads, or is; "" where it is not known."""
+        if self.is_reference(read):
+            return read.name
+        return read.inputs[0].op_name if read.inputs else ""
 
     def before_read(self, read: GraphOp, at: At, execution: int) -> Iterator[Assignment] | None:
         """Return the assignments to what an op in a function reads, the last one first.

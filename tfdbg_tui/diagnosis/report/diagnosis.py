@@ -369,6 +369,8 @@ class Diagnosis:
 
     def _made_by(self, event: TensorEvent) -> TensorEvent:
         """Return the op that made a bad tensor: that which changed a variable, if that was read."""
+        if assigns(op_type_of(self._run, event) or ""):
+            return event
         producers = self.dataflow.producers(event)
         producer = next((one for one in producers if one.via == "variable"), None)
         if producer is None or producer.event is None:

@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     bad_out,
     bad_values,
     comes_in,
+    either,
     made_by,
     used_by,
 )
@@ -98,9 +99,20 @@ def _after_step(case: Case) -> Match | None:
     """Test for: a variable that an op like ResourceApplyAdam has changed."""
     step = next(iter(case.inputs), None)
     made_by = (step.updated_by or step.op_type or "") if step is not None else ""
-    if not computes(made_by):
+    if case.op_type not in _READS or not computes(made_by):
         return None
     return Match("likely", f"{bad_out(case)} elements after {made_by}, finite before")
+
+
+def _kept_by_step(case: Case) -> Match | None:
+    """Test for: what such an op keeps beside the variable, or the op itself that takes it."""
+    kept = [one for one in case.inputs if computes(one.updated_by or "") and not one.summary]
+    if not kept or case.op_type in _READS:
+        return None
+    if computes(case.op_type):
+        names = ", ".join(one.name for one in kept)
+        return Match("likely", f"{bad_out(case)} out of {case.op_type}; {names} left no record")
+    return Match("likely", f"{bad_out(case)} in what {kept[0].updated_by} keeps: {kept[0].name}")
 
 
 def _after_update(case: Case) -> Match | None:
@@ -327,11 +339,13 @@ RULES = (
     Rule(
         id="optimizer-step",
         title="The optimizer's step made the variable bad",
-        op_types=_READS,
-        test=_after_step,
+        op_types=frozenset(),
+        test=either(_after_step, _kept_by_step),
         why="The op that made the step is one whole: with an epsilon of 0 it divides by 0 where "
         "the "
-        "gradient is 0, and a gradient or learning rate that is too large overflows in it.",
+        "gradient is 0, and a gradient or learning rate that is too large overflows in it. Where "
+        "it keeps squares of gradients, that of one above 1.8e19 is ∞ from then on, and the "
+        "variable may be NaN a step later.",
         fix="Give the optimizer an epsilon above 0, clip the gradients, lower the learning rate.",
         example=example("ReadVariableOp", unrecorded(by="ResourceApplyAdam"), out=[NAN, 1]),
     ),
