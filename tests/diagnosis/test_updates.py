@@ -173,3 +173,39 @@ def test_what_a_program_keeps_without_a_name_is_told_by_the_variable_that_it_cha
     recorded.execution("AssignSubVariableOp", [1, 23], {})
     (root,) = diagnose(recorded.open()).roots
     assert root.variables == ("proj",)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "out", "told"),
+    [
+        ([1e-12] * 12, (0.0, 1e-12), True),  # what began with 0 has changed
+        ([1e-7] * 12, (0.0, 1e-12), False),
+        ([*[1e-12] * 11, 1e-4], (0.0, 1e-12), False),  # the rate has risen
+        ([1e-12] * 12, (0.5, 1e-4), False),
+        ([0.0] * 12, (0.5, 0.0), False),  # a rate of 0 is meant
+    ],
+)
+def test_steps_that_are_too_short_to_change_a_variable(
+    tmp_path: Path, hidden: list[float], out: tuple[float, float], told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
+    for handle in (HIDDEN, OUT):
+        recorded.op("f", "Placeholder", f"v{handle}")
+        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
+        recorded.op("f", "Mul", f"mul{handle}", "x:0", "y:0", dtype="float32")
+        inputs = f"v{handle}:0", f"mul{handle}:0"
+        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", *inputs, outputs=0)
+    for step, added in enumerate(hidden):
+        values = {"read1": 0.4, "mul1": added, "read2": out[0] + step * out[1], "mul2": out[1]}
+        for name, value in values.items():
+            array = np.array([value], np.float32)
+            recorded.trace("f", name, array, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1)
+    suspects = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in suspects] == ["updates-too-small"] * told
+    for finding in suspects:
+        assert finding.layer is not None
+        assert finding.layer.name == "hidden"
+        assert "at most 1e-12, which is 2e-12 of its largest number, in all 12" in finding.evidence

@@ -137,6 +137,15 @@ LAYER_NEVER_CHANGES = Explanation(
     "is to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
+UPDATES_TOO_SMALL = Explanation(
+    id="updates-too-small",
+    title="Steps so short that the variables stay as they are",
+    why="What a step adds to a variable is less than the distance to the next number of its type, "
+    "so that the sum is rounded to what it was: nothing is learned.",
+    fix="Raise the learning rate; look at what makes it small (a schedule, a decay, a unit), and "
+    "at the scale of the loss; keep variables in float32 rather than in bfloat16 or float16.",
+    example=Example("AssignSub(kernel = [0.4, …], [1e-12, …]) in float32, in each of 160 steps"),
+)
 
 OPTIMIZER_SLOT_EXPLODED = Explanation(
     id="optimizer-slot-exploded",
@@ -162,6 +171,7 @@ EXPLANATIONS = (
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
     LAYER_NEVER_CHANGES,
+    UPDATES_TOO_SMALL,
     OPTIMIZER_SLOT_EXPLODED,
 )
 """All kinds of silent defects."""

@@ -32,6 +32,7 @@ from tfdbg_tui.diagnosis.rules.silent.stalled import (
     is_hinge,
 )
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.tiny_updates import find_tiny_updates
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_near_overflow(run, search.reckoned),
         *find_divergence(run, dataflow),
         *find_unchanged(run, dataflow),
+        *find_tiny_updates(run, dataflow),
         *find_exploded_slots(run, dataflow),
     ]
     found += find_stalled(run, dataflow)
