@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tfdbg_tui.diagnosis.function_names import readable_function
+from tfdbg_tui.diagnosis.op_traits import value_inputs
 from tfdbg_tui.wire.dtypes import dtype_name
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir import GraphExecution, GraphOp, Layer, Run, TensorSummary
 
 Kind = Literal["execution", "graph_execution"]
+
+_DEEP = 6  # ops behind one another, to the constants that all is made of
 
 UNKNOWN_OP = "unknown op"
 """Stands for the type of an op whose definition cannot be read."""
@@ -103,7 +106,7 @@ def graph_op_of(run: Run, event: TensorEvent) -> GraphOp | None:
 
 
 def is_constant_or_count(run: Run, op: GraphOp | None) -> bool:
-    """Whether what an op of a graph makes is a constant, or a cast of wide integers.
+    """Whether what an op of a graph makes is of constants alone, or a cast of wide integers.
 
     Those are numbers of steps, of elements, of classes, which tell nothing of how large what is
     trained becomes: the gradient of a mean is divided by how many elements there are, and the rate
@@ -113,11 +116,28 @@ def is_constant_or_count(run: Run, op: GraphOp | None) -> bool:
         run: The run.
         op: The op; None, for an eager one or where it is not known, is neither.
     """
-    if op is None or op.op_type != "Cast" or not op.inputs:
-        return op is not None and op.op_type == "Const"
-    given = op.inputs[0]
-    maker = run.op(op.graph_id, given.op_name)
-    dtypes = maker.output_dtypes[given.slot : given.slot + 1] if maker is not None else ()
+    if op is None:
+        return False
+    return _is_of_constants(run, op, _DEEP) or (op.op_type == "Cast" and _takes_integers(run, op))
+
+
+def _is_of_constants(run: Run, op: GraphOp, depth: int) -> bool:
+    """Whether an op is a constant, or computes with such alone: the sum of weights of 1, say."""
+    if op.op_type == "Const" or depth == 0:
+        return op.op_type == "Const"
+    slots = () if op.called_graphs else value_inputs(op.op_type, len(op.inputs))
+    makers = [run.op(op.graph_id, op.inputs[slot].op_name) for slot in slots]
+    return bool(makers) and all(
+        maker is not None and _is_of_constants(run, maker, depth - 1) for maker in makers
+    )
+
+
+def _takes_integers(run: Run, op: GraphOp) -> bool:
+    given = next(iter(op.inputs), None)
+    maker = run.op(op.graph_id, given.op_name) if given is not None else None
+    if given is None or maker is None:
+        return False
+    dtypes = maker.output_dtypes[given.slot : given.slot + 1]
     return any(dtype_name(number) in ("int32", "int64") for number in dtypes)
 
 

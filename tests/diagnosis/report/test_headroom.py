@@ -62,6 +62,20 @@ def test_what_a_metric_of_keras_adds_up_is_left_out(tmp_path: Path) -> None:
     assert closest(made, {"count": 640.0, "loss": 2.0}) == ("loss:0", 2.0)
 
 
+def test_a_sum_of_constants_is_left_out(tmp_path: Path) -> None:
+    """A mean divides by such a sum of weights: it counts the examples."""
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "Const", "one")
+    made.op("f", "Shape", "shape", "x:0")
+    made.op("f", "Fill", "weights", "shape:0", "one:0")
+    made.op("f", "Sum", "count", "weights:0", "axes:0")
+    made.op("f", "Mul", "weighed", "weights:0", "x:0")
+    made.op("f", "Sum", "loss", "weighed:0", "axes:0")
+    assert closest(made, {"count": 640.0, "loss": 2.0}) == ("loss:0", 2.0)
+
+
 def test_the_number_of_a_step_is_left_out(tmp_path: Path) -> None:
     """Adam makes a floating-point number of it."""
     made = Program(tmp_path)
@@ -105,5 +119,5 @@ def test_eager_tensors_without_a_type_are_held_against_float32(tmp_path: Path) -
     assert report.headroom is not None
     assert (report.headroom.event, report.headroom.dtype) == (TensorEvent("execution", 1, 0), None)
     told = " ".join(to_text(report).split())
-    limit = "to the largest float32, 3.4e+38 (if it is one: its type is not on record)"
+    limit = "to the largest float32, 3.4e+38 (type not on record)"
     assert f"{limit}, of all but constants, counts, first values, gradients, metrics: 2e+05" in told

@@ -69,7 +69,7 @@ class Headroom:
     def limit(self) -> str:
         """The largest number of the type, in words."""
         told = f"the largest {self._compared_dtype}, {self._told[1]}"
-        return told if self.dtype else f"{told} (if it is one: its type is not on record)"
+        return told if self.dtype else f"{told} (type not on record)"
 
     @property
     def among(self) -> str:
