@@ -117,7 +117,7 @@ def _bounded_late(case: Case) -> bool:
 
 def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
     updated = case.in_earlier_step or case.healthy_before >= _GROWN
-    if match is None or not (case.training and case.gradients and updated):
+    if match is None or not case.training or not updated:
         return None
     before = case.healthy_before
     times = "computation" if before == 1 else f"{before:,} computations"
@@ -304,7 +304,7 @@ RULES = (
         "bound the argument alone leaves a training that diverges.",
         example=example(
             "Exp", given(1000, 1, by="MatMul"),
-            out=[INF, 2.7], training=True, gradients=True,
+            out=[INF, 2.7], training=True,
             healthy_before=10,
         ),
         edits=_SAFE_EXP,
@@ -420,7 +420,7 @@ RULES = (
         "numbers do where a step is too long, or a batch far from all others.",
         fix="Lower the learning rate, clip gradients (clipnorm), scale inputs and targets.",
         example=example(
-            "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], training=True, gradients=True,
+            "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], training=True,
             healthy_before=10,
         ),
     ),
@@ -446,8 +446,8 @@ RULES = (
         op_types=_MATMULS | _SUMS | _PRODUCTS,
         test=_grew_without_gradients,
         why="Each computation made the same tensor larger: what is applied again and again has a "
-        "gain above 1, as steps of time have that are too long. No gradients are on record, so no "
-        "learning rate has done it.",
+        "gain above 1. No gradients are on record: it is the program's own steps, of time or of a "
+        "rule of learning, that are too long, or nothing keeps the numbers small.",
         fix="Take smaller steps, normalise what goes from one computation to the next, work with "
         "logarithms, or in float64.",
         example=example(
@@ -488,7 +488,7 @@ RULES = (
         "numbers. Clip gradients (clipnorm), so that one batch cannot do that.",
         example=example(
             "Mul", given(1e30, 1), given(1e30, 1),
-            out=[INF, 1], training=True, gradients=True,
+            out=[INF, 1], training=True,
             healthy_before=8, steady=Steady(0, 7, 2.5),
         ),
     ),
