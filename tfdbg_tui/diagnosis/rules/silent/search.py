@@ -101,7 +101,7 @@ def _told_once(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterator[S
 def _order(run: Run, dataflow: Dataflow, event: TensorEvent) -> tuple[bool, int]:
     """Return a key by which what is in a training step sorts first, and then what ran first."""
     timeline = dataflow.timeline
-    mine = timeline.execution_of(event.index) if event.kind != "execution" else event.index
+    mine = timeline.execution_at(event)
     in_step = mine is not None and run.executions.steps.of(mine) is not None
     return not in_step, timeline.first_execution(event)
 
@@ -146,7 +146,7 @@ class _Search:
             if is_hinge(self._run, self._dataflow, events[-1]):
                 return None
             return self._suspect(
-                dead_relu(self._dataflow, events[0]),
+                dead_relu(self._run, self._dataflow, events[0]),
                 events,
                 len(rows),
                 f"all {known[-1].size:,} outputs are 0 in each of {len(rows):,} computations",

@@ -28,6 +28,7 @@ from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.values import told_apart
+from tfdbg_tui.wire.events import SESSION_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -152,22 +153,26 @@ def _off(
                 f"all {size:,} outputs are 0 in {'all' if always else 'the last'} {times:,} "
                 f"computations measured{_since(run, off)}"
             )
-            rule = dead_relu(dataflow, event) if always else DEAD_RELU
+            rule = dead_relu(run, dataflow, event) if always else DEAD_RELU
             yield Suspect(event, rule, Match("likely", evidence), times)
 
 
-def dead_relu(dataflow: Dataflow, event: TensorEvent) -> Explanation:
+def dead_relu(run: Run, dataflow: Dataflow, event: TensorEvent) -> Explanation:
     """Return what tells of a rectifier that was off whenever it was computed.
 
-    Training may have led there before it was computed at all, as it is in an evaluation.
+    Training may have led there before it was computed at all, as it is in an evaluation.  In a
+    session of TensorFlow 1 that is the same computation.
 
     Args:
+        run: The run.
         dataflow: Of the run.
         event: The result of the rectifier.
     """
-    variables = dataflow.variables
-    untrained = dataflow.timeline.first_execution(event) <= variables.first_update
-    return DEAD_FROM_THE_FIRST if untrained or not variables.trained else DEAD_RELU
+    variables, first = dataflow.variables, dataflow.timeline.first_execution(event)
+    if not variables.trained or first <= variables.first_update:
+        return DEAD_FROM_THE_FIRST
+    in_session = run.executions.kind(first).op_type.startswith(SESSION_RUN)
+    return DEAD_FROM_THE_FIRST if in_session else DEAD_RELU
 
 
 def _since(run: Run, found: Magnitudes) -> str:
