@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import FitBatch, Run, Steps
 
+_NESTED = 16  # calls between a tensor and the loop over a dataset
+
 
 def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
     """Return the training step of an event, recorded or counted; None where it is in none.
@@ -84,8 +86,12 @@ def element_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
     calls, timeline, graph_id = dataflow.calls, dataflow.timeline, graph_id_of(run, event)
     if graph_id is None or iteration_of(run, event) is not None or calls.in_pipeline(graph_id):
         return None
-    while (site := calls.call_site(graph_id)) and site.op and site.op.op_type in CALLS:
+    site = calls.call_site(graph_id)
+    for _ in range(_NESTED):
+        if site is None or site.op is None or site.op.op_type not in CALLS:
+            break
         graph_id = site.caller_id
+        site = calls.call_site(graph_id)
     if site is None or not calls.takes_elements(graph_id):
         return None
     rows, mine = timeline.rows_of(event.index), timeline.execution_of(event.index)
