@@ -13,9 +13,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.op_traits import ADDS, ARRANGES, only_makes_floats
-from tfdbg_tui.diagnosis.op_traits import ADDS, only_makes_floats
 from tfdbg_tui.diagnosis.rules.model import Explanation, Match
-from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_FROM_THE_FIRST,
     DEAD_RELU,
