@@ -16,7 +16,7 @@ from tfdbg_tui.logdir.index.steps import Steps, find_steps
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN, MAKE, FETCH = range(8)
+LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN, MAKE, FETCH, BACKWARD, RUN, RUN_FED = range(11)
 KINDS = [
     ExecutionKind(0, "Load", None, 1, 2),
     ExecutionKind(0, "AddV2", None, 1, 2),
@@ -26,6 +26,9 @@ KINDS = [
     ExecutionKind(0, "__inference_train_11", "third graph", 1, 2),
     ExecutionKind(0, "VarHandleOp", None, 1, 2),
     ExecutionKind(0, "IteratorGetNext", None, 1, 2),
+    ExecutionKind(0, "__inference___backward_evaluate_9_21", "graph", 1, 2),
+    ExecutionKind(0, "Session.run(loss, train)", "v1 graph", 1, 2),
+    ExecutionKind(0, "Session.run(loss, train) #2", "v1 graph", 1, 2),
 ]
 
 
@@ -36,11 +39,14 @@ def _column(values: list[int]) -> ColumnView:
 
 
 def _steps(
-    kinds: list[int], stacks: list[int] | None = None, recorded: list[int] | None = None
+    kinds: list[int],
+    stacks: list[int] | None = None,
+    recorded: list[int] | None = None,
+    gradients: tuple[int, ...] = (),
 ) -> Steps:
     zeros = [0] * len(kinds)
     columns = _column(recorded or zeros), _column(kinds), _column(stacks or zeros)
-    return find_steps(*columns, KINDS, lambda kind: kind.graph_id == "graph")
+    return find_steps(*columns, KINDS, lambda kind: kind.graph_id == "graph", gradients)
 
 
 def _of_all(steps: Steps, count: int) -> list[int | None]:
@@ -89,6 +95,32 @@ def test_the_traces_of_a_function_that_one_line_calls_count_together() -> None:
     assert steps.counted_by == "__inference_train_7"
     other_function = _steps(kinds, [7, 8, 5, 9, 8, 8, 5])
     assert _of_all(other_function, 7) == [0, 1, 1, 1, 2, 3, 3]
+
+
+def test_the_runs_of_a_session_that_one_line_makes_count_whatever_is_fed() -> None:
+    steps = _steps([RUN, RUN_FED, RUN_FED, RUN_FED], [7] * 4)
+    assert _of_all(steps, 4) == [0, 1, 2, 3]
+
+
+def test_eager_ops_that_compute_gradients_come_before_functions_that_compute_none() -> None:
+    """As those of `predict`, which are called more often, and eager ops that only show."""
+    body = [(ADD, 2), (LOAD, 3), (ADD, 4)]  # the gradient is from line 4
+    shown = [(EVALUATE, 6), *((ADD, line) for line in range(7, 17))]
+    kinds, stacks = zip(*[(LOAD, 1), *body * 3, *shown * 7], strict=True)
+    steps = _steps(list(kinds), list(stacks), gradients=(4,))
+    assert _of_all(steps, 11) == [None, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    assert len(steps) == 3
+    assert len(_steps(list(kinds), list(stacks), gradients=(1,))) == 7, "once is no training"
+
+
+def test_a_function_that_a_tape_differentiates_is_of_the_step_of_its_gradient() -> None:
+    body = [(LOAD, 2), (EVALUATE, 3), (BACKWARD, 4)]
+    kinds, stacks = zip(*body * 3, *[(EVALUATE, 5)] * 4, strict=True)
+    assert _of_all(_steps(list(kinds), list(stacks), gradients=(4,)), 13) == [
+        *[0] * 3,
+        *[1] * 3,
+        *[2] * 7,
+    ]
 
 
 def test_what_the_loop_executes_before_the_call_is_of_its_step() -> None:

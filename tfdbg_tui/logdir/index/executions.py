@@ -416,8 +416,19 @@ class Executions(EventList[Execution]):
     @cached_property
     def steps(self) -> Steps:
         """The training steps, recorded or counted; found when they are first asked for."""
+        gradients = {
+            maker
+            for definitions in self._definitions
+            for given in list(definitions.gradients_given.values())
+            for maker in list(given)
+        }
         return find_steps(
-            self.step_marks, self.kinds, self.stack_ids, self._kinds, self._differentiates
+            self.step_marks,
+            self.kinds,
+            self.stack_ids,
+            self._kinds,
+            self._differentiates,
+            gradients,
         )
 
     def _differentiates(self, kind: ExecutionKind) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import numpy.typing as npt
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     Flags = npt.NDArray[np.bool_]
 
-_NUMBER = re.compile(r"_\d+$")
+_NUMBER = re.compile(r"_\d+$| #\d+$")
 _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the variables, not steps
 _FETCH = "IteratorGetNext"
-_PARTS = ("__forward_", "__backward_")
+_BACKWARD = "__backward_"
 _MUCH_LONGER = 2  # times as many executions
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
@@ -100,12 +100,14 @@ def find_steps(
     stacks: ColumnView,
     kind_values: Sequence[ExecutionKind],
     differentiates: Callable[[ExecutionKind], bool],
+    gradients: Collection[int] = (),
 ) -> Steps:
     """Return the steps of a run.
 
     Where the program marked none, the function that is called most often, of those that compute
     gradients if there are any, is taken to be called once a step, which begins with what its loop
-    executes before it; where no function is called, with the op that begins what repeats.
+    executes before it; where no function is called, or eager ops alone compute gradients, with the
+    op that begins what repeats.
 
     Args:
         recorded: Step of each execution plus 1, 0 where it has none; shape [executions].
@@ -113,6 +115,7 @@ def find_steps(
         stacks: Number of each execution's stack; shape [executions].
         kind_values: The kinds by number.
         differentiates: Whether a function computes gradients.
+        gradients: Numbers of the stacks of eager ops that made gradients.
     """
     marks = recorded[:] - 1
     if (marks >= 0).any() or not len(marks):
@@ -125,32 +128,37 @@ def find_steps(
         for number, kind in enumerate(kind_values[: len(counts)])
         if kind.is_function and counts[number] >= _REPEATED
     ]
-    often = _most_often(functions, counts, kind_values, differentiates)
-    if often is not None:
+    training = [number for number in functions if _trains(kind_values[number], differentiates)]
+    looked_at = _while_eager_code_trains(stacks[:], gradients) if functions else None
+    if training or (functions and looked_at is None):
+        often = max(training or functions, key=lambda kind: counts[kind])
         begins = _where_its_loop_begins(kind_of == often, kind_of, stacks[:])
         return _counted(begins, kind_values[often].op_type)
     left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
     fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
-    repeated = _first_repeated(kind_of, stacks[:], left_out, fetches)
-    if repeated is None or _is_before_the_rest(repeated):
+    repeated = _first_repeated(kind_of, stacks[:], left_out, fetches, looked_at)
+    if repeated is None or (looked_at is None and _is_before_the_rest(repeated)):
         return Steps(marks)
     return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
 
 
-def _most_often(
-    functions: list[int],
-    counts: Int64Array,
-    kind_values: Sequence[ExecutionKind],
-    differentiates: Callable[[ExecutionKind], bool],
-) -> int | None:
-    """Return which of some functions is called most often: one that trains, if there is any.
+def _trains(kind: ExecutionKind, differentiates: Callable[[ExecutionKind], bool]) -> bool:
+    """Return whether a function is one that trains: not of a gradient alone, which eager code asks.
 
-    One of a gradient alone does not: what is differentiated has been called before it.
+    What that differentiates has been called before it.
     """
-    if len(functions) > 1:
-        whole = [n for n in functions if not kind_values[n].op_type.startswith(_PARTS)]
-        functions = [n for n in whole if differentiates(kind_values[n])] or functions
-    return max(functions, key=lambda kind: counts[kind], default=None)
+    return _BACKWARD not in kind.op_type and differentiates(kind)
+
+
+def _while_eager_code_trains(stacks: Int64Array, gradients: Collection[int]) -> slice | None:
+    """Return the executions between the first gradient of eager ops and the last one; None if few.
+
+    Args:
+        stacks: See `find_steps`.
+        gradients: See `find_steps`.
+    """
+    rows = np.flatnonzero(np.isin(stacks, list(gradients)))
+    return slice(rows[0], rows[-1]) if len(rows) >= _REPEATED else None
 
 
 def _whatever_the_mode(kind_values: Sequence[ExecutionKind]) -> Int64Array:
@@ -222,7 +230,11 @@ def _counted(begins: Flags, counted_by: str) -> Steps:
 
 
 def _first_repeated(
-    kinds: Int64Array, stacks: Int64Array, left_out: Flags, fetches: Flags
+    kinds: Int64Array,
+    stacks: Int64Array,
+    left_out: Flags,
+    fetches: Flags,
+    looked_at: slice | None,
 ) -> Flags | None:
     """Return where the loop with the most ops begins anew; None without a loop.
 
@@ -235,12 +247,15 @@ def _first_repeated(
         stacks: See `find_steps`.
         left_out: Of each kind whether it is not looked at, nor what is always next to it.
         fetches: Of each kind whether it fetches a batch.
+        looked_at: Only ops that are executed in this part count; None for all.
     """
     pairs, first, which, counts = np.unique(
         kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
     )
     counts[left_out[pairs >> 32]] = 0
     counts[np.bincount(which, ~_next_to(left_out[kinds])) == 0] = 0  # first values, and assigned
+    if looked_at is not None:
+        counts[np.bincount(which[looked_at], minlength=len(pairs)) == 0] = 0
     ops = np.bincount(counts)  # how many ops are executed this often
     ops[:_REPEATED] = 0
     if not ops.any():
