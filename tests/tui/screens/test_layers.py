@@ -180,6 +180,21 @@ def test_a_line_of_an_optimizer_reads_many_variables(tmp_path: Path) -> None:
     assert largest == {"kernel": 2.0, "bias": 10.0, "f": 100.0}
 
 
+async def test_zero_has_a_sign_of_its_own(open_app: Open, tmp_path: Path) -> None:
+    """As that of gradients of what is dead; the smallest number of all looks like a number."""
+    made = program(tmp_path / "made", OVERFLOW)
+    made.layer(5, 1, "dead", "Dense")
+    made.op("f", "Relu", "dead/Relu", layer=5)
+    for step in range(OVERFLOW):
+        relu = np.full(64, 1e-6 if step < 2 else 0, np.float32)
+        made.trace("f", "dead/Relu", relu, serial=step + 1, extremes=True)
+    made.open()
+    async with open_app(tmp_path / "made", (80, 24)) as opened:
+        await show_layers(opened)
+        assert rows_of(opened.screen())["dead"].split()[0] == "▁▁▁▁▁▁000000000000000000"
+        assert "0 all are 0" in opened.screen()
+
+
 async def test_layers_in_ascii(open_app: Open, growing: str) -> None:
     async with open_app(growing, (80, 24), charset=ASCII) as opened:
         await show_layers(opened)

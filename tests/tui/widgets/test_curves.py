@@ -30,13 +30,26 @@ def test_a_curve_on_its_scale() -> None:
     ]
 
 
-def test_what_was_not_measured_is_bridged_and_zero_is_at_the_bottom() -> None:
-    assert drawn(curve(NAN, 100, NAN, 1, NAN, 0)) == [
-        "   1e2   **      ",
-        "          **     ",
-        "   1e1     **    ",
-        "   1e0      *****",
+def test_what_was_not_measured_is_bridged() -> None:
+    assert drawn(curve(NAN, 100, NAN, 1)) == [
+        "   1e2    ***    ",
+        "            **   ",
+        "   1e1       *** ",
+        "   1e0         **",
     ]
+
+
+def test_zero_is_on_a_line_of_its_own() -> None:
+    falls = curve(100, 1, 0, 0)
+    assert drawn(falls) == [
+        "   1e2 **        ",
+        "        **       ",
+        "   1e0   ***     ",
+        "     0     ******",
+    ]
+    lines = drawn(curve(1, 1), falls)
+    assert lines[3].startswith("     0")
+    assert "*" not in lines[3], "the smallest number is above it"
 
 
 def test_the_others_stand_behind() -> None:

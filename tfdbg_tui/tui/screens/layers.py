@@ -54,6 +54,8 @@ _OF_VARIABLE = "weight", "update"
 """What the sides of a variable are."""
 _STYLES = ("number", "number", "good", "good", "match", "match", "key", "key")
 """Of the levels from low to high, so that a colour stands for two or three of them."""
+_ZERO = "0", "strong"
+"""What stands for numbers that are all 0, as of what is dead; no level is as low."""
 _WIDEST = 4  # cells of a step
 _NAME = 16, 40  # cells of a name: at least, at most
 _GAP = 2  # cells between columns
@@ -347,6 +349,8 @@ class HeatStrips(VirtualList):
         text, style = " ", ""
         if cell is not None and cell.is_bad:
             text, style = self._bad_mark(cell.event), "chip-bad"
+        elif cell is not None and not cell.largest:
+            text, style = _ZERO
         elif cell is not None:
             level = grid.level(cell.largest, len(_STYLES))
             text, style = self._charset.bars[1 + level], _STYLES[level]
@@ -436,6 +440,8 @@ class HeatStrips(VirtualList):
         parts: list[Line] = []
         if high:
             parts.append(((f"{low:.2g} ", "dim"), *bars, (f" {high:.2g}", "dim")))
+        if (grid.heat.cells.largest == 0).any():
+            parts.append((_ZERO, (" all are 0", "dim")))
         inf = self._charset.inf[0]
         parts.append((("N", "bad"), (" NaN ", "dim"), (inf, "bad"), (" infinity", "dim")))
         if grid.heat.bad_outside:

@@ -31,8 +31,8 @@ class Curve:
 
     Attributes:
         places: Where each is on the axis, from 0 to 1, ascending.
-        numbers: Positive numbers, zeros, which are drawn at the bottom, or infinities, at the top;
-            NaN for none.
+        numbers: Positive numbers, zeros, which are drawn on a line of their own below the others,
+            or infinities, at the top; NaN for none.
     """
 
     places: Floats
@@ -47,11 +47,18 @@ class Scale:
         low: Power of ten at the bottom.
         high: Power of ten at the top.
         height: Number of lines.
+        with_zero: Whether there is one more line below, for zeros.
     """
 
     low: float
     high: float
     height: int
+    with_zero: bool = False
+
+    @property
+    def lines(self) -> int:
+        """The number of all lines."""
+        return self.height + self.with_zero
 
     def line(self, power: float) -> int:
         """Return the line, from the top, on which a power of ten is."""
@@ -63,7 +70,8 @@ class Scale:
         rows = self.height * _DOWN
         with np.errstate(divide="ignore"):
             share = (self.high - np.log10(numbers)) / (self.high - self.low)
-        return np.clip(share * rows, 0, rows - 1).astype(np.int64)
+        dots = np.clip(share * rows, 0, rows - 1).astype(np.int64)
+        return np.where(numbers == 0, self.lines * _DOWN - 1, dots)
 
     def labels(self) -> list[str]:
         """Return the power of ten at the head of each line; "" where there is none."""
@@ -72,7 +80,7 @@ class Scale:
         for power in range(math.ceil(self.low), math.floor(self.high) + 1):
             if power % step == 0:
                 labels[self.line(power)] = f"1e{power}"
-        return labels
+        return [*labels, "0"] if self.with_zero else labels
 
 
 def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scale:
@@ -81,8 +89,9 @@ def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scal
     Args:
         curves: The curves.
         limit: The largest number of their type; None if it is not known.
-        height: How many lines it has.
+        height: How many lines it has, with that of zeros if there are any.
     """
+    with_zero = any((curve.numbers == 0).any() for curve in curves)
     positive = (curve.numbers[curve.numbers > 0] for curve in curves)
     numbers = [part[np.isfinite(part)] for part in positive]
     powers = [np.log10([part.min(), part.max()]) for part in numbers if part.size]
@@ -90,7 +99,7 @@ def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scal
     high = math.ceil(max((power[1] for power in powers), default=1.0))
     if limit is not None and high <= math.log10(limit) <= high + max(_FAR, 2 * (high - low)):
         high = math.ceil(math.log10(limit))
-    return Scale(low, max(high, low + 1), height)
+    return Scale(low, max(high, low + 1), height - with_zero, with_zero)
 
 
 def draw(
@@ -125,7 +134,7 @@ def draw(
 
 def _limit(limit: float | None, scale: Scale, charset: Charset) -> list[str]:
     """Return what each line shows where there is no curve: at the limit the dots of its height."""
-    lines = [" "] * scale.height
+    lines = [" "] * scale.lines
     if limit is not None and math.log10(limit) <= scale.high:
         dots = int(scale.dots(np.array([limit]))[0])
         across = chr(_BRAILLE | int(_DOTS[dots % _DOWN].sum()))
@@ -156,7 +165,7 @@ def _columns(places: Floats, count: int) -> npt.NDArray[np.int64]:
 
 def _cells(curve: Curve, scale: Scale, width: int) -> npt.NDArray[np.int64]:
     """Return the dots of a curve, as bits of braille cells of shape [lines, width]."""
-    cells = np.zeros((scale.height, width), np.int64)
+    cells = np.zeros((scale.lines, width), np.int64)
     known = ~np.isnan(curve.numbers)
     columns = _columns(curve.places[known], width * _ACROSS)
     if not columns.size:
