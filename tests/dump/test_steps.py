@@ -53,7 +53,12 @@ def test_batches_of_fit_are_steps(tmp_path: Path) -> None:
     ]
     assert steps == [0, 5, 10, 15]  # every fit goes on, also that of another model
     batches = [run.fit_batch(step) for step in (0, 2, 3, 5, 6, 11, 12, 17, 18)]
-    assert batches == [(1, 1), (1, 3), (2, 1), (2, 3), (1, 1), (1, 6), (1, 1), (1, 6), None]
+    told = [batch and (batch.epoch, batch.batch, batch.fit) for batch in batches]
+    assert told == [
+        *[(1, 1, 1), (1, 3, 1), (2, 1, 1), (2, 3, 1)],
+        *[(1, 1, 2), (1, 6, 2), (1, 1, 3), (1, 6, 3)],
+        None,
+    ]
 
 
 @pytest.mark.parametrize("from_pipeline", [False, True])

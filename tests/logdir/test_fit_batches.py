@@ -12,21 +12,42 @@ TWO_EPOCHS = [FitBatch(0, 1, 1), FitBatch(8, 2, 1), FitBatch(16, 0, 0)]
 
 
 @pytest.mark.parametrize(
-    ("step", "expected"), [(0, (1, 1)), (5, (1, 6)), (8, (2, 1)), (15, (2, 8)), (16, None)]
+    ("step", "expected"),
+    [(0, (1, 1)), (5, (1, 6)), (8, (2, 1)), (15, (2, 8)), (16, None)],
 )
 def test_the_batch_of_a_step(step: int, expected: tuple[int, int] | None) -> None:
-    assert fit_batch([TWO_EPOCHS], step) == expected
+    found = fit_batch([TWO_EPOCHS], step)
+    assert (found and (found.epoch, found.batch)) == expected
+    assert not found or (found.last_batch, found.fit) == (found.batch, None)
 
 
-def test_a_step_that_is_several_batches_is_none() -> None:
+def test_a_step_may_be_several_batches() -> None:
+    records = [FitBatch(0, 1, 1, 5), FitBatch(4, 1, 21, 2), FitBatch(5, 2, 1, 5)]
+    assert fit_batch([records], 3) == (1, 16, 20, None)
+    assert fit_batch([records], 4) == (1, 21, 22, None)
+    assert fit_batch([records], 6) == (2, 6, 10, None)
+
+
+def test_of_many_fits_it_is_told_which_one() -> None:
+    """Each is told to have ended, but for one that raised."""
+    fits = [FitBatch(0, 1, 1), FitBatch(1), FitBatch(1, 1, 1), FitBatch(3, 2, 1), FitBatch(4, 1, 1)]
+    assert [fit_batch([fits], step) for step in (0, 2, 3, 5)] == [
+        (1, 1, 1, 1),
+        (1, 2, 2, 2),
+        (2, 1, 1, 2),
+        (1, 2, 2, 3),
+    ]
+
+
+def test_a_step_that_comes_again_is_no_batch() -> None:
     """Another model is fitted after the first one; its steps begin anew."""
     again = [*TWO_EPOCHS[:2], FitBatch(0, 1, 1), FitBatch(4, 2, 1)]
-    assert fit_batch([again], 3) == (1, 4)
+    assert fit_batch([again], 3) == (1, 4, 4, None)
     assert fit_batch([again], 5) is None
 
 
 def test_processes_that_fit_alike_agree() -> None:
-    assert fit_batch([TWO_EPOCHS, TWO_EPOCHS, []], 9) == (2, 2)
+    assert fit_batch([TWO_EPOCHS, TWO_EPOCHS, []], 9) == (2, 2, 2, None)
     assert fit_batch([TWO_EPOCHS, [FitBatch(0, 1, 1)]], 9) is None
 
 

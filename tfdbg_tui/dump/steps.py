@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 current: int | None = None
 """The training step that the program is in; None outside of any."""
 
-FitBatch = tuple[int, int]
-"""An epoch and a batch in it, as the progress bar of Keras' `fit` counts: from 1."""
+FitBatch = tuple[int, int, int]
+"""An epoch and a batch in it, as the progress bar of Keras' `fit` counts, from 1; and how many.
 
-NO_BATCH: FitBatch = (0, 0)
+A step is several batches where Keras runs as many in one call (`steps_per_execution`).
+"""
+
+NO_BATCH: FitBatch = (0, 0, 0)
 """Stands for what is outside of `fit`."""
 
 listeners: list[Callable[[int | None, FitBatch | None], None]] = []
@@ -87,17 +90,19 @@ class _Batches:
         """Note which epoch the next batches are of, from 0 as Keras' callbacks count."""
         self._epoch = epoch
 
-    def begin(self, model: Any, batch: int) -> None:
+    def begin(self, model: Any, batch: int, params: Any) -> None:
         """Enter the step of a batch.
 
         Args:
             model: The model that is fitted.
             batch: The batch in its epoch, from 0 as Keras' callbacks count.
+            params: What Keras tells callbacks of `fit`.
         """
         global _next_batch
         number = max(_iterations(model), _next_batch) if self._next is None else self._next
         self._next = _next_batch = number + 1
-        begin(number, (int(self._epoch) + 1, int(batch) + 1))
+        together = _batches_together(model, int(batch), params)
+        begin(number, (int(self._epoch) + 1, int(batch) + 1, together))
 
     def end(self) -> None:
         """Leave the step, unless the next has begun: Keras may tell of an end in another thread."""
@@ -132,7 +137,7 @@ def make_step_callback() -> Any:
 
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
             """Enter the next step."""
-            self._batches.begin(self.model, batch)
+            self._batches.begin(self.model, batch, self.params)
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             """Leave the step."""
@@ -152,6 +157,17 @@ def _iterations(model: Any) -> int:
     ):  # There may be no optimizer, in a graph no value, in other backends no method.
         return int(objects.library_property(optimizer, "iterations").numpy())
     return 0
+
+
+def _batches_together(model: Any, batch: int, params: Any) -> int:
+    """Return how many batches Keras runs in one call, at most those that the epoch has left."""
+    kept = objects.attributes(model)
+    together = 1
+    with contained():  # Of old Keras it is a variable; a program may have set anything.
+        together = int(kept.get("steps_per_execution") or kept.get("_steps_per_execution") or 1)
+        left = (params.get("steps") or batch + together) - batch
+        together = min(together, left)
+    return max(1, together)
 
 
 def mark_keras_steps(keras: Any) -> None:
@@ -175,7 +191,8 @@ def mark_keras_steps(keras: Any) -> None:
 
     @functools.wraps(begin_batch)
     def on_train_batch_begin(self: Any, batch: int, *args: Any, **kwargs: Any) -> Any:
-        running.setdefault(self, _Batches()).begin(getattr(self, "model", None), batch)
+        model, params = getattr(self, "model", None), getattr(self, "params", None)
+        running.setdefault(self, _Batches()).begin(model, batch, params)
         with LeftOutOfTracebacks():
             return begin_batch(self, batch, *args, **kwargs)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tfdbg_tui.wire import events
 
@@ -16,29 +16,53 @@ class FitBatch(NamedTuple):
 
     Attributes:
         epoch: The epoch.
-        batch: The batch in it.
+        batch: The batch in it, the first one where a step is several.
+        last_batch: The last one of the step.
+        fit: Which call of `fit` it is of, from 1; None where there is one alone.
     """
 
     epoch: int
     batch: int
+    last_batch: int
+    fit: int | None = None
 
 
 def fit_batch(recorded: Iterable[Sequence[events.FitBatch]], step: int) -> FitBatch | None:
-    """Return the batch that a step is; None where it is none, or more than one.
+    """Return the batch that a step is; None where it is none, or more than one by steps again.
 
     Args:
         recorded: The records of each file set, in order of time: each tells of its own step, and of
             those after it until the next one.
         step: The step.
     """
-    found = {
-        FitBatch(first.epoch, first.batch + step - first.step)
-        for records in recorded
-        for first, end in pairwise([*records, None])
-        if first is not None and first.epoch and first.step <= step
-        if not _is_ended(first, end, step)
-    }
+    found = {batch for records in recorded for batch in _batches(records, step)}
+    if len(found) > 1:  # in several fits, whose steps have the same numbers, perhaps the same batch
+        found = {batch._replace(fit=None) for batch in found}
     return found.pop() if len(found) == 1 else None
+
+
+def _batches(records: Sequence[events.FitBatch], step: int) -> Iterator[FitBatch]:
+    """Yield each batch that a step of one file set is."""
+    fits = _fits(records)
+    for (first, end), fit in zip(pairwise([*records, None]), fits, strict=True):
+        if first is None or not first.epoch or first.step > step:
+            continue
+        if not _is_ended(first, end, step):
+            together = first.together or 1
+            batch = first.batch + (step - first.step) * together
+            last = batch + together - 1
+            yield FitBatch(first.epoch, batch, last, fit if fits[-1] > 1 else None)
+
+
+def _fits(records: Sequence[events.FitBatch]) -> list[int]:
+    """Return of each record which call of `fit` it is of: a new one begins where one has ended."""
+    numbers, before = [0], (0, 0)
+    for record in records:
+        here = record.epoch, record.batch
+        begins = record.epoch and (not before[0] or here <= before)
+        numbers.append(numbers[-1] + bool(begins))
+        before = here
+    return numbers[1:]
 
 
 def _is_ended(first: events.FitBatch, end: events.FitBatch | None, step: int) -> bool:

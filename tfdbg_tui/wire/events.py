@@ -257,7 +257,7 @@ class GradientsGiven(Message):
 
 @dataclass(slots=True)
 class FitBatch(Message):
-    """Extension: where a training step is in Keras' `fit`; each step after it is the next batch.
+    """Extension: where a training step is in Keras' `fit`; each step after it goes on from there.
 
     A record is written where that is not so, as at the beginning of an epoch.
     """
@@ -266,6 +266,8 @@ class FitBatch(Message):
     # Both counted from 1; 0 for a step outside of `fit`.
     epoch: int = pb(2, FieldType.INT)
     batch: int = pb(3, FieldType.INT)
+    # How many batches each step is; 0 in files of older writers, which do not tell.
+    together: int = pb(4, FieldType.INT)
 
 
 @dataclass(slots=True)

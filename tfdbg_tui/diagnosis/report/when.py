@@ -133,8 +133,11 @@ def counted_text(run: Run) -> str:
 
 
 def batch_text(batch: FitBatch) -> str:
-    """Return a batch as ``batch 7 of epoch 1``."""
-    return f"batch {batch.batch:,} of epoch {batch.epoch:,}"
+    """Return a batch as ``batch 7 of epoch 1``, or ``batches 6 to 10 of epoch 1 of fit 2``."""
+    first, last = batch.batch, batch.last_batch
+    which = f"batch {first:,}" if first == last else f"batches {first:,} to {last:,}"
+    fit = f" of fit {batch.fit:,}" if batch.fit else ""
+    return f"{which} of epoch {batch.epoch:,}{fit}"
 
 
 def steps_json(steps: Steps) -> dict[str, Any] | None:

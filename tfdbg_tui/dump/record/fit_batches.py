@@ -17,7 +17,7 @@ class FitBatches:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._known = NO_BATCH  # epoch, and the step before its first batch
+        self._known = NO_BATCH  # epoch, what the next batch follows from, and batches of a step
         self._step = 0
 
     def step_changes(self, number: int | None, batch: FitBatch | None) -> None:
@@ -26,10 +26,10 @@ class FitBatches:
             return
         number = self._step + 1 if number is None else number
         self._step = number
-        epoch, number_in_epoch = batch or NO_BATCH
-        known = (epoch, number - number_in_epoch) if epoch else NO_BATCH
+        epoch, number_in_epoch, together = batch or NO_BATCH
+        known = (epoch, number * together - number_in_epoch, together) if epoch else NO_BATCH
         if known == self._known:
             return
         self._known = known
-        payload = events.FitBatch(number, epoch, number_in_epoch).encode()
+        payload = events.FitBatch(number, epoch, number_in_epoch, together).encode()
         self._recorder.define(filesets.GRAPHS, events.DebugEvent(fit_batch=payload))
