@@ -136,6 +136,11 @@ class Program:
         )
         self._add("graphs", graph_signature=record.encode())
 
+    def fit_batch(self, step: int, epoch: int, batch: int, together: int = 1) -> None:
+        """Records which batch of `fit` a step is, or how many; see `events.FitBatch`."""
+        record = events.FitBatch(step, epoch, batch, together)
+        self._add("graphs", fit_batch=record.encode())
+
     def op(
         self,
         graph_id: str,
@@ -209,6 +214,7 @@ class Program:
         extremes: bool = False,
         in_library: str = "",
         error: str = "",
+        step: int | None = None,
     ) -> None:
         """Records an execution; `given` are the values of its inputs, where they are recorded."""
         record = events.Execution(
@@ -229,7 +235,7 @@ class Program:
             minima=[float(value.min()) for value in outputs.values()] if extremes else [],
             maxima=[float(value.max()) for value in outputs.values()] if extremes else [],
         )
-        self._add("execution", execution=record.encode())
+        self._add("execution", execution=record.encode(), step=step)
 
     def _location(self, line: int, *, traced: bool = False, in_library: str = "") -> bytes:
         if not line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfdbg_tui.logdir.fit_batches import fit_batch
+from tfdbg_tui.logdir.fit_batches import fit_batch, step_of_batch
 from tfdbg_tui.wire.events import FitBatch
 
 TWO_EPOCHS = [FitBatch(0, 1, 1), FitBatch(8, 2, 1), FitBatch(16, 0, 0)]
@@ -26,6 +26,12 @@ def test_a_step_may_be_several_batches() -> None:
     assert fit_batch([records], 3) == (1, 16, 20, None)
     assert fit_batch([records], 4) == (1, 21, 22, None)
     assert fit_batch([records], 6) == (2, 6, 10, None)
+
+
+def test_the_step_of_a_batch() -> None:
+    assert step_of_batch([TWO_EPOCHS], 2, 3) == 10
+    assert step_of_batch([TWO_EPOCHS], 1, 9) is None
+    assert step_of_batch([[FitBatch(0, 1, 1, 5)]], 1, 18) == 3
 
 
 def test_of_many_fits_it_is_told_which_one() -> None:

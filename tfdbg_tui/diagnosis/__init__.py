@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.when import counted_text as counted_text
     from tfdbg_tui.diagnosis.report.when import iteration_of as iteration_of
     from tfdbg_tui.diagnosis.report.when import iteration_text as iteration_text
+    from tfdbg_tui.diagnosis.report.when import step_before as step_before
     from tfdbg_tui.diagnosis.report.when import step_of as step_of
     from tfdbg_tui.diagnosis.report.when import when_text as when_text
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
@@ -168,6 +169,7 @@ _NAMES = {
         "counted_text",
         "iteration_of",
         "iteration_text",
+        "step_before",
         "step_of",
         "when_text",
     ),

@@ -54,6 +54,26 @@ def _batches(records: Sequence[events.FitBatch], step: int) -> Iterator[FitBatch
             yield FitBatch(first.epoch, batch, last, fit if fits[-1] > 1 else None)
 
 
+def step_of_batch(
+    recorded: Iterable[Sequence[events.FitBatch]], epoch: int, batch: int
+) -> int | None:
+    """Return the first step that is a batch; None where no step is.
+
+    Args:
+        recorded: See `fit_batch`.
+        epoch: The epoch, from 1.
+        batch: The batch in it, from 1.
+    """
+    for records in recorded:
+        for first, end in pairwise([*records, None]):
+            if first is None or first.epoch != epoch or first.batch > batch:
+                continue
+            step = first.step + (batch - first.batch) // (first.together or 1)
+            if not _is_ended(first, end, step):
+                return step
+    return None
+
+
 def _fits(records: Sequence[events.FitBatch]) -> list[int]:
     """Return of each record which call of `fit` it is of: a new one begins where one has ended."""
     numbers, before = [0], (0, 0)

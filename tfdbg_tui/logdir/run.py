@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.logdir.events import RunState
-from tfdbg_tui.logdir.fit_batches import fit_batch
+from tfdbg_tui.logdir.fit_batches import fit_batch, step_of_batch
 from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import codec, omissions
 from tfdbg_tui.wire.events import CodeLocation
@@ -263,6 +263,16 @@ class Run:
     def fit_batch(self, step: int) -> FitBatch | None:
         """Return which batch of Keras' `fit` a step is, where that is recorded and one alone."""
         return fit_batch([d.fit_batches for d in self._definitions], step)
+
+    @property
+    def num_epochs(self) -> int:
+        """The last epoch of any `fit`, as far as is recorded; 0 without."""
+        recorded = (record.epoch for d in self._definitions for record in list(d.fit_batches))
+        return max(recorded, default=0)
+
+    def step_of_batch(self, epoch: int, batch: int = 1) -> int | None:
+        """Return the first step that is a batch of Keras' `fit`, both from 1; None without."""
+        return step_of_batch([list(d.fit_batches) for d in self._definitions], epoch, batch)
 
     def function_graph(self, function_name: str) -> str | None:
         """Return the graph of a function by its runtime name, where the writer recorded it."""

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _FINDING_KEYS = {
     "rule", "certainty", "title", "evidence", "why", "fix", "suggestion",
     "other_suggestions", "op_name", "op_type",
-    "output_slot", "bad_elements", "graph", "kind", "index", "step", "fit_batch", "when",
-    "iteration", "made_ahead", "device", "layer", "input_layer", "other_layers", "variables",
-    "location", "differentiated_at", "alerts", "chain",
+    "output_slot", "bad_elements", "graph", "kind", "index", "step", "fit_batch",
+    "after_step", "when", "iteration", "made_ahead", "device", "layer", "input_layer",
+    "other_layers", "variables", "location", "differentiated_at", "alerts", "chain",
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from tests.diagnosis.tiny import Program, floats
@@ -229,6 +230,25 @@ def test_goto(mnist: Snapshot, start: Focus) -> None:
     assert line.place is not None
     assert (line.place.line, line.pane) == (12, "source_code")
     assert navigation.goto(mnist, replace(start, pane="timeline"), "7").execution == 7
+
+
+def test_goto_a_batch_of_an_epoch(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.fit_batch(0, 1, 1)
+    made.fit_batch(30, 2, 1)
+    for step in (0, 20, 40, 50):  # with every=20, and one more
+        made.execution("Mul", [], {1: np.full(4, 2, np.float32)}, step=step)
+    snapshot = Snapshot(made.open())
+    focus = first_focus(snapshot)
+    for target, execution in (
+        ("epoch:2", 2),
+        ("epoch 1", 0),
+        ("batch 21 of epoch 1", 1),
+        ("batch 21 of epoch 2", 3),
+    ):
+        assert navigation.goto(snapshot, focus, target).execution == execution
+    with pytest.raises(NowhereError, match="no batch 1 of an epoch 3"):
+        navigation.goto(snapshot, focus, "epoch 3")
 
 
 @pytest.mark.parametrize(

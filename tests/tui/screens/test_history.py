@@ -64,6 +64,29 @@ def growing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "growing"
 
 
+def fitted(directory: Path) -> Program:
+    """Returns two epochs of three steps, and a validation after each."""
+    made = Program(directory)
+    made.fit_batch(0, 1, 1)
+    made.fit_batch(3, 2, 1)
+    for step in (None, 0, 1, 2, None, 3, 4, 5, None):
+        made.execution("Mul", [], {1: np.full(4, 2, np.float32)}, line=7, step=step)
+    return made
+
+
+async def test_what_is_in_no_step_is_told_by_the_one_before(open_app: Open, tmp_path: Path) -> None:
+    fitted(tmp_path).open()
+    async with open_app(tmp_path) as opened:
+        await opened.press("colon")
+        await opened.type("exec:4")
+        await opened.press("enter", "V")
+        screen = opened.screen()
+        assert "after step 2, batch 3 of epoch 1" in screen
+        assert [f" {step} " in screen for step in ("2+", "5+", "0+")] == [True, True, False]
+        await opened.press("down")
+        assert "step 3, batch 1 of epoch 2" in opened.screen()
+
+
 async def look_at(opened: Opened, row: int) -> None:
     await opened.press("colon")
     await opened.type(f"trace:{row}")

@@ -52,6 +52,7 @@ from tfdbg_tui.diagnosis.report.when import (
     element_of,
     is_made_ahead,
     iteration_of,
+    step_before,
     step_of,
     when_text,
 )
@@ -95,6 +96,7 @@ _MAY_HIDE = "a select may leave out its value, but not its slope"
 class _When(TypedDict):
     step: int | None
     fit_batch: FitBatch | None
+    after_step: int | None
     when: str
 
 
@@ -431,7 +433,7 @@ class Diagnosis:
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or UNKNOWN_OP,
             graph=graph.name if graph else None,
-            **self._when(step),
+            **self._when(step, step_before(run, self.dataflow, event)),
             device=device_of(run, event),
             location=location,
             differentiated_at=ran if ran != location else None,
@@ -446,10 +448,14 @@ class Diagnosis:
             summary=summary_of(run, event),
         )
 
-    def _when(self, step: int | None) -> _When:
+    def _when(self, step: int | None, after: int | None = None) -> _When:
         run = self._run
-        fit_batch = run.fit_batch(step) if step is not None else None
-        return {"step": step, "fit_batch": fit_batch, "when": when_text(run, step)}
+        return {
+            "step": step,
+            "fit_batch": run.fit_batch(step) if step is not None else None,
+            "after_step": after,
+            "when": when_text(run, step, after),
+        }
 
     def _layer(self, event: TensorEvent) -> Layer | None:
         return self._layers.of_event(event) or updated_layer(self._run, self.dataflow, event)

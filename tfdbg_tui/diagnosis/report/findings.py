@@ -50,7 +50,8 @@ class Finding:
         graph: Name of the op's graph; None outside.
         step: Training step, recorded or counted; see `Steps`.
         fit_batch: The batch of Keras' `fit` that the step is, where that is recorded.
-        when: The step among all there are, in words; "" where there is none.
+        after_step: The step after which it was, as in a validation; None where it is in one.
+        when: One of these among all there are, in words; "" where there is none.
         device: Device name.
         location: The user's line, of a gradient the one of the op that it is of; None where the
             stack has none.
@@ -85,6 +86,7 @@ class Finding:
     graph: str | None
     step: int | None
     fit_batch: FitBatch | None
+    after_step: int | None
     when: str
     device: str
     location: Location | None
@@ -130,6 +132,7 @@ class Finding:
             "index": self.event.index,
             "step": self.step,
             "fit_batch": self.fit_batch._asdict() if self.fit_batch else None,
+            "after_step": self.after_step,
             "when": self.when,
             "iteration": self.iteration,
             "made_ahead": self.made_ahead,
@@ -186,7 +189,7 @@ class Report:
 
     @property
     def first_bad(self) -> str:
-        """The step of the first root among all there are; "" where it is in none."""
+        """The step of the first root, or before it, among all there are; "" where it has none."""
         return self.roots[0].when if self.roots else ""
 
     def __repr__(self) -> str:
@@ -249,7 +252,10 @@ class Report:
             benign: What does no harm, likewise.
         """
         roots, benign = (
-            tuple(replace(finding, when=when_text(run, finding.step)) for finding in findings)
+            tuple(
+                replace(finding, when=when_text(run, finding.step, finding.after_step))
+                for finding in findings
+            )
             for findings in (roots, benign)
         )
         return Report.on(

@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import Location, is_of_metric, location_json, location_of
-from tfdbg_tui.diagnosis.report.when import step_of, when_text
+from tfdbg_tui.diagnosis.report.when import in_words, step_before, step_of, when_text
 from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -79,7 +79,7 @@ class Headroom:
     @property
     def number(self) -> str:
         """The number, and when it was computed."""
-        return self._told[0] + (f" in {self.when}" if self.when else "")
+        return self._told[0] + (f" {in_words(self.when)}" if self.when else "")
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
@@ -106,7 +106,8 @@ def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
         if not _is_left_out(run, event):
             step = step_of(run, dataflow, event)
             location = location_of(run, stack_id_of(run, event))
-            name, when = name_of(run, event), when_text(run, step)
+            after = step_before(run, dataflow, event)
+            name, when = name_of(run, event), when_text(run, step, after)
             return Headroom(event, name, largest, dtype, location, step, when)
     return None
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import FitBatch, Run, Steps
 
 _NESTED = 16  # calls between a tensor and the loop over a dataset
+_AFTER = "after "
 
 
 def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
@@ -34,6 +35,23 @@ def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
         return recorded
     execution = dataflow.timeline.execution_of(event.index) if in_graph else event.index
     return run.executions.steps.of(execution) if execution is not None else None
+
+
+def step_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
+    """Return the step after which an event was, before the next began; None where it is in one.
+
+    That is so of a validation. What a data pipeline makes ahead is after none, either.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A tensor that was made.
+    """
+    in_graph = event.kind == "graph_execution"
+    if step_of(run, dataflow, event) is not None or is_made_ahead(run, dataflow, event):
+        return None
+    execution = dataflow.timeline.execution_of(event.index) if in_graph else event.index
+    return run.executions.steps.before(execution) if execution is not None else None
 
 
 def computed_in_step(run: Run, dataflow: Dataflow, event: TensorEvent, step: int) -> TensorEvent:
@@ -108,14 +126,19 @@ def iteration_text(iteration: int | None) -> str:
     return "" if iteration is None else f"iteration {iteration:,}"
 
 
-def when_text(run: Run, step: int | None) -> str:
+def when_text(run: Run, step: int | None, after: int | None = None) -> str:
     """Return a step among all: ``step 6 of 0 to 23``; "" where there is none.
 
     Of Keras' `fit` it says which batch that is; steps that the program has not marked are said to
     be counted.
+
+    Args:
+        run: The run.
+        step: The step; None for what is in none.
+        after: The step after which that was, as a validation; None where it is before all.
     """
     if step is None:
-        return ""
+        return f"{_AFTER}{when_text(run, after)}" if after is not None else ""
     steps = run.executions.steps
     among = f"step {step:,}"
     if len(steps) >= 2:
@@ -123,6 +146,11 @@ def when_text(run: Run, step: int | None) -> str:
         among += counted_text(run)
     batch = run.fit_batch(step)
     return f"{among}, {batch_text(batch)}" if batch else among
+
+
+def in_words(when: str) -> str:
+    """Return when something was, as a `when_text`, as part of a sentence."""
+    return when if when.startswith(_AFTER) else f"in {when}"
 
 
 def counted_text(run: Run) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.report.cards import finding_parts, parts, place_text
+from tfdbg_tui.diagnosis.report.when import in_words
 from tfdbg_tui.diagnosis.values import counts_text
 from tfdbg_tui.logdir.text import printable
 
@@ -72,7 +73,7 @@ def verdict_text(report: Report) -> str:
     roots, suspects = len(report.roots), len(report.suspects)
     line = verdict_line(report.verdict, report.alerts, roots, suspects, report.problems)
     if report.roots and report.first_bad:
-        return f"{line}; first bad in {report.first_bad}"
+        return f"{line}; first bad {in_words(report.first_bad)}"
     return line
 
 

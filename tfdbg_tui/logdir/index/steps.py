@@ -54,6 +54,11 @@ class Steps:
         mark = int(self._marks[execution])
         return mark if mark >= 0 else None
 
+    def before(self, execution: int) -> int | None:
+        """Return the step that ended last before an execution that is in none; None without."""
+        ended = np.flatnonzero(self._marks[:execution] >= 0)
+        return int(self._marks[ended[-1]]) if ended.size and self.of(execution) is None else None
+
     def numbers_of(self, executions: Int64Array) -> Int64Array:
         """Return the steps that some executions are in; -1 for each that is in none."""
         return self._marks[executions]
@@ -62,6 +67,11 @@ class Steps:
         """Return the index of the first execution in a step; None where there is none."""
         found = np.flatnonzero(self._marks == number)
         return int(found[0]) if found.size else None
+
+    def from_number(self, number: int) -> int | None:
+        """Return the first step that there is from a number on."""
+        place = int(np.searchsorted(self.numbers, number))
+        return int(self.numbers[place]) if place < len(self.numbers) else None
 
     def next_execution(self, execution: int, direction: int) -> int | None:
         """Return the first execution of the nearest step that is later (1) or earlier (-1).

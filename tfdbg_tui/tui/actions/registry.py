@@ -430,8 +430,8 @@ ACTIONS: tuple[Action, ...] = (
         "goto",
         ("colon",),
         "go to",
-        "go to an index, trace:88, exec:12, alert:3, step:6, fn:loss, device:GPU:0, an op's name, "
-        "file.py, or file.py:120; Tab completes",
+        "go to an index, trace:88, exec:12, alert:3, step:6, epoch:4, fn:loss, device:GPU:0, "
+        "an op's name, file.py, or file.py:120; Tab completes",
         _FIND,
         in_every_footer=True,
     ),

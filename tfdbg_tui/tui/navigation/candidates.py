@@ -79,6 +79,7 @@ def _kinds(snapshot: Snapshot) -> list[Candidate]:
         ("exec:", "executions", 0, len(run.executions) - 1),
         ("alert:", "alerts", 1, len(snapshot.alerts)),
         ("step:", "training steps", *((int(steps[0]), int(steps[-1])) if len(steps) else (0, -1))),
+        ("epoch:", "epochs of fit", 1, run.num_epochs),
     )
     kinds = [
         Candidate(prefix, f"{what} {first:,} to {last:,}")

@@ -54,19 +54,21 @@ def goto(snapshot: Snapshot, focus: Focus, target: str) -> Focus:
         snapshot: The run.
         focus: The focus.
         target: ``trace:88``, ``exec:12``, ``alert:3``, a number in the focused pane's list,
-            ``exec:12:1`` (its second output), ``step:6``, ``fn:loss``, ``device:GPU:0``,
-            ``file.py:120``, ``file.py``, or a part of the name of an op.  Alerts and lines count
-            from 1.  A space may stand for the first colon.
+            ``exec:12:1`` (its second output), ``step:6``, ``epoch:4``, ``batch 11 of epoch 4``,
+            ``fn:loss``, ``device:GPU:0``, ``file.py:120``, ``file.py``, or a part of the name of an
+            op.  Alerts and lines count from 1.  A space may stand for the first colon.
 
     Raises:
         NowhereError: There is no such thing.
     """
     prefixes = "|".join(spec.prefix for spec in PANES if spec.prefix)
-    target = re.sub(rf"^({prefixes}|step|fn|device)\s+", r"\1:", target.strip())
+    target = re.sub(rf"^({prefixes}|step|epoch|fn|device)\s+", r"\1:", target.strip())
     if match := re.fullmatch(rf"(?:({prefixes}):)?(\d[\d,_]*)", target):
-        return _goto_number(snapshot, focus, match[1], int(re.sub(r"\D", "", match[2])[:18]))
+        return _goto_number(snapshot, focus, match[1], _number(match[2]))
     if match := re.fullmatch(r"step:(\d[\d,_]*)", target):
-        return _goto_step(snapshot, focus, int(re.sub(r"\D", "", match[1])[:18]))
+        return _goto_step(snapshot, focus, _number(match[1]))
+    if match := re.fullmatch(r"(?:batch ([\d,]+) of )?epoch[: ]([\d,]+)", target):
+        return _goto_epoch(snapshot, focus, _number(match[2]), _number(match[1] or "1"))
     if match := re.fullmatch(r"exec:(\d+):(\d+)", target):
         return _goto_output(snapshot, focus, int(match[1][:18]), int(match[2][:9]))
     if match := re.fullmatch(r"(fn|device):(.+)", target):
@@ -87,6 +89,20 @@ def _goto_step(snapshot: Snapshot, focus: Focus, number: int) -> Focus:
         raise NowhereError(f"nothing of step {number:,} has been recorded")
     focus = focus_execution(snapshot, focus.filtered(timeline.SPEC.name, ""), found)
     return replace(focus, pane=timeline.SPEC.name)
+
+
+def _goto_epoch(snapshot: Snapshot, focus: Focus, epoch: int, batch: int) -> Focus:
+    """Go to the first execution of a batch of Keras' `fit`, or of the next one on record."""
+    step = snapshot.run.step_of_batch(epoch, batch)
+    if step is None:
+        raise NowhereError(f"no batch {batch:,} of an epoch {epoch:,} has been recorded")
+    later = snapshot.run.executions.steps.from_number(step)
+    return _goto_step(snapshot, focus, step if later is None else later)
+
+
+def _number(digits: str) -> int:
+    """Return the number of digits with separators; none is so large that it would take long."""
+    return int(re.sub(r"\D", "", digits)[:18] or 0)
 
 
 def _goto_output(snapshot: Snapshot, focus: Focus, index: int, slot: int) -> Focus:

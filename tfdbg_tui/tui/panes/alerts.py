@@ -161,6 +161,7 @@ class Alerts(Pane):
             "iteration": iteration_text(iteration_of(snapshot.run, event)),
             # Of a loop in Python nothing else tells one execution from the next.
             "execution": "" if graph_id else f"exec {event.index:,}",
+            "batch": snapshot.batch_text(event),
         }
         return {title: self.charset.safe(text) for title, text in facts.items()}
 

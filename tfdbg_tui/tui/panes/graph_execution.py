@@ -242,6 +242,7 @@ class GraphExecutionPane(Pane):
         event = TensorEvent("graph_execution", trace.index, trace.output_slot)
         when = [
             (snapshot.step_text(event), "dim"),
+            (snapshot.batch_text(event), "dim"),
             (iteration_text(trace.iteration), "dim"),
         ]
         facts = [

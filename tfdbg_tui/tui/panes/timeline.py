@@ -18,7 +18,7 @@ from tfdbg_tui.tui.session.focusing import (
 )
 from tfdbg_tui.tui.terminal.text import short_device
 from tfdbg_tui.tui.widgets import chips
-from tfdbg_tui.tui.widgets.cells import joined
+from tfdbg_tui.tui.widgets.cells import joined, width_of
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _BOX = 2
 _HOST_WIDTH = 16
+_LESS_IMPORTANT = ("mode", "counts", "time")  # of an execution, where not all has room
 _FOOT = 6  # lines that a tall pane keeps for the focused execution, so that boxes seldom move
 
 
@@ -211,38 +212,52 @@ class ExecutionTimeline(Pane):
         if snapshot is None or index is None or not self.row_count or room <= 0:
             return ()
         execution = snapshot.execution(index)
-        lines = [self._facts(snapshot, execution)]
         if execution.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
-            return (*lines, ((reason, "dim"),))
+            return self._facts(snapshot, execution, width), ((reason, "dim"),)
         count = len(execution.outputs) + len(execution.inputs)
         room = min(room, max(_FOOT, 1 + count))
         if execution.inputs:  # what made it bad is worth more than many boxes
             room = max(room, min(1 + count, height - 2))
         start = max(0, min(self.session.focus.slot, count - room + 1))
         shown = range(start, min(start + room - 1, count))
-        lines += [self._tensor(execution, number) for number in shown]
+        facts = self._facts(snapshot, execution, width * (room - len(shown)))
+        lines = [facts, *(self._tensor(execution, number) for number in shown)]
         told = self.on_blank_lines(lines, width, room - len(lines))
         return (*told, *((),) * (room - len(told)))
 
-    def _facts(self, snapshot: Snapshot, execution: Execution) -> Line:
+    def _facts(self, snapshot: Snapshot, execution: Execution, cells: int) -> Line:
+        """Return what is told of an execution, without less important facts if that is too long.
+
+        Args:
+            snapshot: The run.
+            execution: The execution.
+            cells: How many there are for it.
+        """
         count_in, count_out = len(execution.input_tensor_ids), execution.num_outputs
         device = next(iter(execution.output_devices), "")
         first = snapshot.execution(0)
         host = execution.host if len(snapshot.run.hosts) > 1 else ""
         since = execution.wall_time - first.wall_time
-        facts = [
-            (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
-            ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
-            (snapshot.step_text(TensorEvent("execution", execution.index, 0)), "dim"),
-            (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
-            (self.charset.safe(short_device(device)), "dim"),
-            ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
-            (_mode(snapshot.run, execution), "dim"),
-            (self.charset.safe(breadcrumb(execution.layer, self.charset.inside)), "call"),
-        ]
+        event = TensorEvent("execution", execution.index, 0)
+        facts = {
+            "counts": (f"{count_in} in {self.charset.right} {count_out} out", "dim"),
+            "pause": ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
+            "step": (snapshot.step_text(event), "dim"),
+            "batch": (snapshot.batch_text(event), "dim"),
+            "host": (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
+            "device": (self.charset.safe(short_device(device)), "dim"),
+            "time": ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),
+            "mode": (_mode(snapshot.run, execution), "dim"),
+            "layer": (self.charset.safe(breadcrumb(execution.layer, self.charset.inside)), "call"),
+        }
         name: Cell = (self.charset.safe(readable_function(execution.op_type)), "strong")
-        return ((" ", ""), *joined([name, *facts], f" {self.charset.dot} "))
+        for title in (*_LESS_IMPORTANT, ""):
+            line = ((" ", ""), *joined([name, *facts.values()], f" {self.charset.dot} "))
+            if width_of(line) <= cells:
+                break
+            facts.pop(title, None)
+        return line
 
     def _tensor(self, execution: Execution, number: int) -> Line:
         """Return the line of one of the outputs of an execution, or of its inputs after them."""

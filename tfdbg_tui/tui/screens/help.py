@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "(counted)": "the program marks no steps: what repeats in it is counted instead",
     "(counted on record)": "the same, where some of that was not recorded and is not counted",
+    "after step 7, 7+": "made between two steps, as in a validation",
 }
 _COLUMN = 80  # cells of a column; as many columns as there is room for, two at most
 

@@ -264,7 +264,7 @@ class HistoryTable(VirtualList):
         """Return a row's cells."""
         chosen, widths = row == self.position, self._widths(self._chosen, width)
         event = self.history.event(row)
-        numbers = zip(_NUMBERS, map(_count, self._numbers(event)), strict=True)
+        numbers = zip(_NUMBERS, self._numbers(event), strict=True)
         cells = [
             (f"{self._charset.focus if chosen else ' '} ", ""),
             *(_right(number, widths[title]) for title, number in numbers if title in widths),
@@ -272,20 +272,26 @@ class HistoryTable(VirtualList):
         ]
         return DrawnRow(tuple(cells), "focus" if chosen else "")
 
-    def _numbers(self, event: TensorEvent) -> tuple[int | None, ...]:
-        """Return step, execution and iteration of a computation, and its own number."""
+    def _numbers(self, event: TensorEvent) -> tuple[str, ...]:
+        """Return step, execution and iteration of a computation, and its own number.
+
+        After step 7, and before the next one, is 7+.
+        """
         snapshot = self.snapshot
+        step = _count(snapshot.step(event))
+        if not step and (before := snapshot.step_before(event)) is not None:
+            step = f"{before:,}+"
         in_graph = event.kind == "graph_execution"
         call = snapshot.execution_of(event.index) if in_graph else event.index
         iteration = snapshot.graph_execution(event.index).iteration if in_graph else None
-        return snapshot.step(event), call, iteration, event.index
+        return step, *map(_count, (call, iteration, event.index))
 
     def _are_numbered(self, chosen: int) -> tuple[bool, ...]:
         """Which numbers are shown: steps and executions are unknown of what a pipeline computes."""
         history = self._history(self._tensors[chosen])
         ends = self._numbers(history.event(0)), self._numbers(history.event(len(history) - 1))
         *others, _ = zip(*ends, strict=True)
-        shown = [any(number is not None for number in some) for some in others]
+        shown = [any(some) for some in others]
         return *shown, not any(shown)
 
     def _find_widths(self, chosen: int, width: int) -> Mapping[str, int]:
@@ -300,7 +306,7 @@ class HistoryTable(VirtualList):
         widths = {title: _NUMBERS[title] for title in numbers} | _EXTREMES | _COUNTS
         if sum(widths.values()) > width - _MARK:
             history = self._history(self._tensors[chosen])
-            last = dict(zip(_NUMBERS, map(_count, self._numbers(history.latest)), strict=True))
+            last = dict(zip(_NUMBERS, self._numbers(history.latest), strict=True))
             widths |= {title: 2 + max(len(title), len(last[title])) for title in numbers}
             widths |= dict.fromkeys(_COUNTS, _NARROW_COUNT)
         for titles in _LESS_IMPORTANT:
@@ -415,9 +421,16 @@ class HistoryTable(VirtualList):
         bad = int(np.count_nonzero(history.bad))
         unknown = latest is None or latest.has_inf_or_nan is None
         health = f"{bad:,} bad" if bad else "no values on record" if unknown else "none bad"
-        told = [((health, "bad" if bad else "dim"),)]
+        told = [((self._when(), ""),), ((health, "bad" if bad else "dim"),)]
         told += [((self._charset.safe(part), "dim"),) for part in parts]
-        return in_lines(told, "; ", width)
+        return in_lines([line for line in told if line[0][0]], "; ", width)
+
+    def _when(self) -> str:
+        """Return more of when the computation was that is looked at than its row tells."""
+        batch = self.snapshot.batch_text(self.event)
+        step = self.snapshot.step_text(self.event)
+        is_between = self.snapshot.step(self.event) is None
+        return ", ".join(filter(None, (step, batch))) if batch or is_between else ""
 
 
 def _right(text: str, width: int, style: str = "") -> Cell:

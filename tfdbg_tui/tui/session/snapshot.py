@@ -21,6 +21,7 @@ from tfdbg_tui.diagnosis import (
     Dataflow,
     LayersOfOps,
     TensorEvent,
+    batch_text,
     counted_text,
     find_alerts,
     find_gaps,
@@ -28,6 +29,7 @@ from tfdbg_tui.diagnosis import (
     location_of,
     name_of,
     readable_function,
+    step_before,
     step_of,
     summary_of,
     typed_summary,
@@ -159,6 +161,7 @@ class Snapshot:
         self._location = lru_cache(256)(lambda stack_id: location_of(run, stack_id))
         self._folded = lru_cache(256)(lambda stack_id: fold_library_frames(self._stack(stack_id)))
         self.source = lru_cache(16)(run.source)
+        self._fit_batch = lru_cache(_RECORDS)(run.fit_batch)
         self.row_tests = lru_cache(2)(partial(RowTests, run))
         self.layer = lru_cache(_RECORDS)(LayersOfOps(run).of_event)
 
@@ -181,14 +184,33 @@ class Snapshot:
         return step_of(self.run, self.dataflow, event)
 
     def step_text(self, event: TensorEvent) -> str:
-        """Return the training step of an event as text; "" where it is in none.
+        """Return the training step of an event as text; "" where there is none.
 
-        Of a cause that is in none it is the one that diagnosis gives: that which uses it first.
+        Of a cause that is in none it is the one that diagnosis gives: that which uses it first.  Of
+        what is made between two steps, as in a validation, it is the one before: "after step 7".
         """
-        step, ahead = self.step(event), ""
-        if step is None and (finding := self._finding(event)) is not None:
-            step, ahead = finding.step, "made ahead of " * finding.made_ahead
-        return "" if step is None else f"{ahead}step {step:,}{counted_text(self.run)}"
+        step, before = self._when(event)
+        return "" if step is None else f"{before}step {step:,}{counted_text(self.run)}"
+
+    def batch_text(self, event: TensorEvent) -> str:
+        """Return which batch of Keras' `fit` the step of an event is; "" where that is unknown."""
+        step, _ = self._when(event)
+        batch = None if step is None else self._fit_batch(step)
+        return batch_text(batch) if batch else ""
+
+    def step_before(self, event: TensorEvent) -> int | None:
+        """Return the step after which an event was; None where it is in one, or before all."""
+        return step_before(self.run, self.dataflow, event)
+
+    def _when(self, event: TensorEvent) -> tuple[int | None, str]:
+        """Return the step that tells when an event was, and what to say before it."""
+        step = self.step(event)
+        if step is not None:
+            return step, ""
+        finding = self._finding(event)
+        if finding is not None and finding.step is not None:
+            return finding.step, "made ahead of " * finding.made_ahead
+        return self.step_before(event), "after "
 
     @property
     def used_in(self) -> dict[int, int]:
