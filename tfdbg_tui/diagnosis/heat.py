@@ -26,8 +26,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats
 
+    Flags = npt.NDArray[np.bool_]
+
 SIDES = ("forward", "gradient")
 """What is told of each row; the sides of cells are numbers of these."""
+
+_MOST = 0.75
+"""Such a share of what is measured of eager code in other steps has to be, for a cell."""
 
 _READ = 1 << 16  # records of alerts that are read together
 
@@ -52,7 +57,7 @@ class Cells:
     columns: Int64Array
     steps: Int64Array
     largest: Floats
-    bad: npt.NDArray[np.bool_]
+    bad: Flags
     events: Int64Array
     slots: Int64Array
 
@@ -107,12 +112,14 @@ class Heat:
         cells: Of each row, side and step the tensor that is bad, or the largest one.  What is
             within a layer counts for it too.
         bad_outside: How many bad tensors are in no step, as far as is recorded, and not in cells.
+        left_out: Whether some steps of eager rows have no cell, as too little of them is measured.
     """
 
     rows: tuple[HeatRow, ...]
     steps: Int64Array
     cells: Cells
     bad_outside: int
+    left_out: bool
 
     def without_variables(self) -> Heat:
         """Return the same with layers and functions alone."""
@@ -178,6 +185,7 @@ class _Table:
     def __init__(self, run: Run) -> None:
         self._steps = run.executions.steps
         self._bad_outside = 0
+        self._left_out = False
         self.rows = HeatRows(run)
 
     def of_sites(
@@ -201,7 +209,12 @@ class _Table:
         """Return cells of outputs of executions; see `of_sites`, and `OutputPlace`."""
         row, side = self.rows.of_places(rows, places)
         steps, slots = self._steps.numbers_of(rows), OutputPlace.of(places).slot
-        return self._cells(row, side, steps, largest, -1 - rows, slots)
+        if largest is None or not len(self._steps):
+            return self._cells(row, side, steps, largest, -1 - rows, slots)
+        whole = _measured_as_usual(row << 1 | side, steps, places)
+        self._left_out |= bool((steps[~whole] >= 0).any())
+        some = row[whole], side[whole], steps[whole], largest[whole]
+        return self._cells(*some, -1 - rows[whole], slots[whole])
 
     def _cells(
         self,
@@ -227,7 +240,45 @@ class _Table:
         cells.rows[:] = which.reshape(-1)
         names = self.rows.rows
         rows = tuple(names[n] for n in numbers.tolist())
-        return Heat(rows, self._steps.numbers, cells, self._bad_outside)
+        return Heat(rows, self._steps.numbers, cells, self._bad_outside, self._left_out)
+
+
+def _measured_as_usual(strips: Int64Array, steps: Int64Array, places: Int64Array) -> Flags:
+    """Return which eager tensors are of steps in which most of their strip is measured.
+
+    Of a line that is executed several times in a step other steps are measured than of the rest:
+    what stood for these steps would be another tensor than for the steps beside them.
+
+    Args:
+        strips: The row and side of each tensor; shape [n], as all.
+        steps: Its step.
+        places: The number of its `OutputPlace`.
+    """
+    kept = np.zeros(len(strips), bool)
+    for strip in np.unique(strips).tolist():
+        mine = np.flatnonzero((strips == strip) & (steps >= 0))
+        if not mine.size:
+            continue
+        found = np.unique(np.stack([steps[mine], places[mine]]), axis=1)
+        numbers, counts = np.unique(found[0], return_counts=True)
+        usual = _usual(counts)
+        of_usual = np.isin(found[0], numbers[counts == usual])
+        of_strip = np.isin(found[1], found[1][of_usual])
+        in_step = np.bincount(np.searchsorted(numbers, found[0]), of_strip)
+        whole = numbers[in_step >= _MOST * usual]
+        kept[mine] = np.isin(steps[mine], whole)
+    return kept
+
+
+def _usual(counts: Int64Array) -> int:
+    """Return how many tensors are measured in many steps: few in some, or many in one, are not.
+
+    Args:
+        counts: How many are measured in each step.
+    """
+    times = np.bincount(counts)
+    several = np.where(times > 1, times, 0) if (times > 1).any() else times
+    return int(np.argmax(several * np.arange(len(times))))
 
 
 def _within_layers(cells: Cells, outer_rows: dict[int, list[int]]) -> Cells:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.diagnosis.tiny import Program
+from tests.diagnosis.tiny import Program, floats
 from tests.tui.screens.test_layout import assert_screen
 from tfdbg_tui.diagnosis import heat_of
 from tfdbg_tui.diagnosis.heat import SIDES
@@ -242,6 +242,23 @@ def test_eager_ops_are_of_the_python_function_that_runs_them(tmp_path: Path) -> 
     for line in (7, 0):
         made.execution("Mul", [], {1: np.full(4, 2.0, np.float32)}, line=line, extremes=True)
     assert [row.name for row in heat_of(made.open()).rows] == ["f", "eager ops"]
+
+
+def test_eager_steps_of_which_too_little_is_measured_have_no_cell(tmp_path: Path) -> None:
+    """A line that is executed several times in a step is measured in other steps than the rest."""
+    made = Program(tmp_path)
+    for step in range(4):
+        of_all = step != 2
+        if step == 3:  # what is done once tells nothing of what is usual
+            for line in range(20, 40):
+                made.execution("Sum", [], {1: floats(5)}, line=line, extremes=True, step=step)
+        for line in (7, 8, 9):
+            made.execution("Mul", [], {1: floats(100)}, line=line, extremes=of_all, step=step)
+        made.execution("L2Loss", [], {1: floats(0.5)}, line=10, extremes=not of_all, step=step)
+    heat = heat_of(made.open())
+    assert heat.steps[heat.cells.columns].tolist() == [0, 1, 3]
+    assert heat.cells.largest.tolist() == [100] * 3
+    assert heat.left_out
 
 
 async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:

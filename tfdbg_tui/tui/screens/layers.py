@@ -448,7 +448,7 @@ class HeatStrips(VirtualList):
             several = "s" * (grid.heat.bad_outside != 1)
             told = f"{grid.heat.bad_outside:,} bad tensor{several} in no step{self._first_used()}"
             parts.append(((told, "bad"),))
-        blank = "blank: not measured"
+        blank = "blank: not measured" + ", or too little" * grid.heat.left_out
         explanation = self._snapshot.explanation if self._snapshot else None
         if explanation and explanation.harmless:
             blank += "; harmless NaN and ∞ left out"
