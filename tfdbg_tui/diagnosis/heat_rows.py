@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import is_constant_or_count
 from tfdbg_tui.diagnosis.function_names import readable_function
-from tfdbg_tui.diagnosis.gradients import is_backward_op, is_backward_stack
+from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op, is_backward_stack
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tfdbg_tui.logdir import ExecutionKind, Layer, Run, StackFrame, Variable
+    from tfdbg_tui.logdir import ExecutionKind, GraphOp, Layer, Run, StackFrame, Variable
     from tfdbg_tui.logdir.index.columns import Int64Array
 
     BoolArray = npt.NDArray[np.bool_]
@@ -31,6 +31,8 @@ FORWARD, GRADIENT = range(2)
 
 _READ_EACH, _SOME = 1000, 8
 """Of more executions of a line, no more than some are read to find out which variable it reads."""
+
+_MAIN_GRAPH, _SCRIPT = "main graph", "<module>"
 
 _EAGER = "eager ops"
 """The function of those of which no line of the user's is on record."""
@@ -71,6 +73,7 @@ class HeatRows:
         self._variables = VariableValues(run, layers.calls)
         self._numbers: dict[HeatRow, int] = {}
         self._of_variable: dict[Variable, int] = {}
+        self._functions: dict[int, str] = {}
         self._add_layers()
         sites = range(run.graph_executions.num_sites)
         rows_of_sites = [self._row_of_site(number, layers) for number in sites]
@@ -130,7 +133,7 @@ class HeatRows:
     def _add_layers(self) -> None:
         slots: dict[tuple[int, int], list[Variable]] = {}
         own: dict[Layer | None, list[Variable]] = {}
-        for variable in self._run.variables:
+        for variable in self._variables.variables:
             if variable.slot_of:
                 slots.setdefault((variable.file_set, variable.slot_of), []).append(variable)
             else:
@@ -166,7 +169,27 @@ class HeatRows:
         known = site.graph_id in self._run.graphs
         graph = self._run.graphs[layers.calls.function_around(site.graph_id)] if known else None
         name = _function_name(graph.name) if graph else ""
-        return self._row(HeatRow(name or "main graph", None)), side, site.output_slot
+        if not name and op is not None:
+            name = self._python_function(op, layers)
+        return self._row(HeatRow(name or _MAIN_GRAPH, None)), side, site.output_slot
+
+    def _python_function(self, op: GraphOp, layers: LayersOfOps) -> str:
+        """Return the Python function in which an op of TensorFlow 1 was made; "" for the script.
+
+        That of a gradient is the function of its forward op.
+        """
+        is_gradient = is_backward_op(self._run, op)
+        made = forward_ops(self._run, layers.calls, op) if is_gradient else {op}
+        functions = {self._user_function(one.stack_id) for one in made}
+        return functions.pop() if len(functions) == 1 else ""
+
+    def _user_function(self, stack_id: int) -> str:
+        if stack_id not in self._functions:
+            frames = self._run.stack(stack_id)
+            position = user_frame(frames)
+            name = frames[position].function if position is not None else _SCRIPT
+            self._functions[stack_id] = "" if name == _SCRIPT else name
+        return self._functions[stack_id]
 
     def _is_constant_or_count(self, number: int) -> bool:
         site = self._run.graph_executions.site_by_id(number)
@@ -219,8 +242,15 @@ def _function_name(name: str) -> str:
 
 
 def _names(variables: Sequence[Variable]) -> list[str]:
-    """Return the names of variables beside one another: those of the same name are numbered."""
-    names = [variable.name.rpartition("/")[2] for variable in variables]
+    """Return the names of variables beside one another: those of the same name are numbered.
+
+    Where names alike are of several scopes, as in TensorFlow 1, the scopes tell them apart.
+    """
+    scoped = [variable.name for variable in variables]
+    names = [name.rpartition("/")[2] for name in scoped]
+    alike = {name for name, count in Counter(names).items() if count > 1}
+    if len(set(scoped)) == len(scoped):
+        return [s if name in alike else name for s, name in zip(scoped, names, strict=True)]
     times, so_far = Counter(names), Counter[str]()
     for place, name in enumerate(names):
         so_far[name] += 1

@@ -8,16 +8,19 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 from tfdbg_tui.diagnosis.dataflow.variables import Variables
+from tfdbg_tui.logdir import Variable
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
-    from tfdbg_tui.logdir import ExecutionKind, Run, Site, Variable
+    from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run, Site
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _READ = "ReadVariableOp"
+_REFERENCES = frozenset({"VariableV2", "Variable"})
+_READ_IN_V1 = frozenset({_READ, "Identity"})
 _UPDATES = frozenset({"AssignSubVariableOp", "AssignAddVariableOp"})
 
 
@@ -39,6 +42,9 @@ class VariableValues:
     Args:
         run: The run.
         calls: The calls between its graphs.
+
+    Attributes:
+        variables: Those of the run, and what ops of TensorFlow 1 make of which values are recorded.
     """
 
     def __init__(self, run: Run, calls: Calls) -> None:
@@ -47,6 +53,9 @@ class VariableValues:
         self._known = {v.key: v for v in run.variables}
         variables = Variables(run, calls, self._timeline)
         self._of_tensors = dict(self._values(variables)) if self._known else {}
+        self._of_tensors.update(_values_in_v1(run))
+        of_v1 = (value.variable for value in self._of_tensors.values())
+        self.variables = tuple(dict.fromkeys((*run.variables, *of_v1)))
 
     def of_site(self, site: Site) -> Value | None:
         """Return what a tensor of a graph is of a variable; None where that is not known."""
@@ -100,3 +109,36 @@ class VariableValues:
                 if variable is not None:
                     tensor = op.inputs[1] if is_update else TensorRef(op.name, 0)
                     yield (graph_id, tensor), Value(variable, is_update)
+
+
+def _values_in_v1(run: Run) -> Iterator[tuple[tuple[str, TensorRef], Value]]:
+    """Yield the tensors of graphs of TensorFlow 1 that are the values of variables, made by ops."""
+    for graph_id, graph in list(run.graphs.items()):
+        ops = {} if graph.name else dict(graph.ops)
+        made = _made_in_v1(ops.values(), graph.file_set)
+        for op in ops.values():
+            read = op.inputs[0].op_name if op.op_type in _READ_IN_V1 and op.inputs else op.name
+            if read in made and (read != op.name or op.op_type in _REFERENCES):
+                yield (graph_id, TensorRef(op.name, 0)), Value(made[read], is_update=False)
+
+
+def _made_in_v1(ops: Iterable[GraphOp], file_set: int) -> dict[str, Variable]:
+    """Return the variables that ops are, by name; what an optimizer keeps is named after them.
+
+    They have no handle of an eager tensor: one below 0 stands for it.
+    """
+    made: dict[str, Variable] = {}
+    for op in ops:
+        if op.op_type in _REFERENCES or op.op_type == "VarHandleOp":
+            scope, _, own_name = op.name.rpartition("/")
+            kept_of = made.get(scope)
+            made[op.name] = Variable(
+                handle=-1 - len(made),
+                file_set=file_set,
+                name=op.name,
+                layer=op.layer,
+                trainable=kept_of is None,
+                optimizer=own_name if kept_of else "",
+                slot_of=kept_of.handle if kept_of else 0,
+            )
+    return made

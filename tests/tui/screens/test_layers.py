@@ -261,6 +261,32 @@ def test_eager_steps_of_which_too_little_is_measured_have_no_cell(tmp_path: Path
     assert heat.left_out
 
 
+def test_graphs_of_tensorflow_1_have_rows_of_python_functions_and_of_variables(
+    tmp_path: Path,
+) -> None:
+    made = Program(tmp_path)
+    made.graph("g", "")
+    for scope in ("a", "b"):
+        made.op("g", "VariableV2", f"{scope}/kernel")
+        made.op("g", "Identity", f"{scope}/kernel/read", f"{scope}/kernel:0")
+    made.op("g", "VarHandleOp", "a/kernel/Adam")
+    made.op("g", "ReadVariableOp", "Read", "a/kernel/Adam:0")
+    made.op("g", "MatMul", "net/MatMul", "a/kernel/read:0", line=7)
+    made.op("g", "MatMul", "gradients/net/MatMul_grad/MatMul", "x:0")
+    made.op("g", "Mean", "loss", "net/MatMul:0")
+    names = ("a/kernel/read", "b/kernel/read", "Read", "net/MatMul", "loss")
+    for name in (*names, "gradients/net/MatMul_grad/MatMul"):
+        made.trace("g", name, floats(2), serial=1, extremes=True)
+    heat = heat_of(made.open())
+    shown = zip(heat.cells.rows.tolist(), heat.cells.sides.tolist(), strict=True)
+    told = [(heat.rows[row].depth, heat.rows[row].name, SIDES[side]) for row, side in shown]
+    assert sorted(told, key=lambda one: one[1:]) == [
+        *[(1, "Adam", "forward"), (0, "a/kernel", "forward"), (0, "b/kernel", "forward")],
+        *[(0, "f", "forward"), (0, "f", "gradient"), (0, "main graph", "forward")],
+    ]
+    assert {row.name for row in heat.without_variables().rows} == {"f", "main graph"}
+
+
 async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["no_tensor"]) as opened:
         await show_layers(opened)

@@ -76,6 +76,11 @@ class HeatGrid:
         known = cells.largest[rows & (cells.largest > 0)]
         return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
+    @property
+    def has_zero(self) -> bool:
+        """Whether any cell stands for numbers that are all 0."""
+        return bool((self._cells.largest == 0).any())
+
     def cell(self, place: GridPlace) -> HeatCell | None:
         """Return what is at a place; None where nothing is on record."""
         number = int(self._numbers[place])

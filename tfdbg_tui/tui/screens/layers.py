@@ -440,7 +440,7 @@ class HeatStrips(VirtualList):
         parts: list[Line] = []
         if high:
             parts.append(((f"{low:.2g} ", "dim"), *bars, (f" {high:.2g}", "dim")))
-        if (grid.heat.cells.largest == 0).any():
+        if grid.has_zero:
             parts.append((_ZERO, (" all are 0", "dim")))
         inf = self._charset.inf[0]
         parts.append((("N", "bad"), (" NaN ", "dim"), (inf, "bad"), (" infinity", "dim")))
