@@ -108,7 +108,8 @@ def test_eager_ops_that_compute_gradients_come_before_functions_that_compute_non
     shown = [(EVALUATE, 6), *((ADD, line) for line in range(7, 17))]
     kinds, stacks = zip(*[(LOAD, 1), *body * 3, *shown * 7], strict=True)
     steps = _steps(list(kinds), list(stacks), gradients=(4,))
-    assert _of_all(steps, 11) == [None, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+    assert _of_all(steps, 11) == [None, 0, 0, 0, 1, 1, 1, 2, 2, 2, None], "and then comes predict"
+    assert steps.before(11) == 2
     assert len(steps) == 3
     assert len(_steps(list(kinds), list(stacks), gradients=(1,))) == 7, "once is no training"
 
@@ -119,7 +120,8 @@ def test_a_function_that_a_tape_differentiates_is_of_the_step_of_its_gradient() 
     assert _of_all(_steps(list(kinds), list(stacks), gradients=(4,)), 13) == [
         *[0] * 3,
         *[1] * 3,
-        *[2] * 7,
+        *[2] * 3,
+        *[None] * 4,
     ]
 
 

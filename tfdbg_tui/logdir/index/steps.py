@@ -49,6 +49,11 @@ class Steps:
         """How many steps there are."""
         return len(self.numbers)
 
+    def until(self, end: int) -> Steps:
+        """Return the same, but for executions from `end` on, which are in none."""
+        marks = np.where(np.arange(len(self._marks)) < end, self._marks, -1)
+        return Steps(marks, self.counted_by)
+
     def of(self, execution: int) -> int | None:
         """Return the step that an execution is in; None where it is in none."""
         mark = int(self._marks[execution])
@@ -149,7 +154,8 @@ def find_steps(
     repeated = _first_repeated(kind_of, stacks[:], left_out, fetches, looked_at)
     if repeated is None or (looked_at is None and _is_before_the_rest(repeated)):
         return Steps(marks)
-    return _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
+    found = _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
+    return found if looked_at is None else found.until(_end(kind_of << 32 | stacks[:], looked_at))
 
 
 def _trains(kind: ExecutionKind, differentiates: Callable[[ExecutionKind], bool]) -> bool:
@@ -169,6 +175,11 @@ def _while_eager_code_trains(stacks: Int64Array, gradients: Collection[int]) -> 
     """
     rows = np.flatnonzero(np.isin(stacks, list(gradients)))
     return slice(rows[0], rows[-1]) if len(rows) >= _REPEATED else None
+
+
+def _end(ops: Int64Array, looked_at: slice) -> int:
+    """Return the execution before which a loop ends: all after it is by no line of the loop."""
+    return int(np.flatnonzero(np.isin(ops, np.unique(ops[looked_at])))[-1]) + 1
 
 
 def _whatever_the_mode(kind_values: Sequence[ExecutionKind]) -> Int64Array:
