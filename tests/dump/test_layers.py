@@ -15,6 +15,7 @@ keras = pytest.importorskip("keras")
 from tensorflow.python.ops.resource_variable_ops import ResourceVariable  # noqa: E402
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.tensorflow import layers  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -396,3 +397,12 @@ def test_the_fix_of_an_operation_takes_symbolic_tensors(tmp_path: Path) -> None:
     assert root.suggestion.endswith(
         " → keras.ops.log(keras.ops.maximum(keras.ops.relu(given), 1e-7))"
     )
+
+
+def test_a_layer_of_tensorflow_1_is_named_after_its_scope() -> None:
+    """`tf.layers` counts names and scopes apart; variables and ops are named by the scope."""
+    layer = keras.layers.Dense(1, name="dense_2")
+    assert layers.describe(layer, None).name == "dense_2"
+    with tf.Graph().as_default(), tf.compat.v1.variable_scope("tower/dense_1") as scope:
+        layer._scope = scope
+    assert layers.describe(layer, None).name == "dense_1"

@@ -108,11 +108,22 @@ def describe(layer: Any, outer: Any) -> Description:
     policy = objects.attributes(layer).get("_dtype_policy")
     computes_in = objects.attributes(policy).get("_compute_dtype")
     return Description(
-        objects.name_of(layer),
+        _scope_of(layer) or objects.name_of(layer),
         kind,
         objects.name_of(policy) if policy is not None else "",
         computes_in if isinstance(computes_in, str) else "",
     )
+
+
+def _scope_of(layer: Any) -> str:
+    """Return the scope of the ops and variables of a layer of `tf.layers`; "" for others.
+
+    It is numbered apart from the layer's name: dense_1 may be in the layer dense_2.
+    """
+    scope = objects.attributes(layer).get("_scope")
+    if not isinstance(scope, tf.compat.v1.VariableScope):
+        return ""
+    return objects.name_of(scope).rpartition("/")[2]
 
 
 def _may_be_call(code: CodeType) -> bool:
