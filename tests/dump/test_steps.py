@@ -61,6 +61,43 @@ def test_batches_of_fit_are_steps(tmp_path: Path) -> None:
     ]
 
 
+OF_UNKNOWN_LENGTH = """\
+import keras
+import numpy as np
+import tensorflow as tf
+
+def batches():
+    for _ in range(3):
+        yield np.ones((4, 2), "float32"), np.ones((4, 1), "float32")
+
+signature = tf.TensorSpec((4, 2)), tf.TensorSpec((4, 1))
+data = tf.data.Dataset.from_generator(batches, output_signature=signature)
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(data, epochs=2, validation_data=data.take(1), verbose=0)
+"""
+
+
+def test_the_attempt_that_finds_no_more_data_is_no_step(tmp_path: Path) -> None:
+    """What comes after it, as a validation, is in none, and the next epoch goes on from there."""
+    script, logdir = tmp_path / "train.py", tmp_path / "logdir"
+    script.write_text(OF_UNKNOWN_LENGTH)
+    subprocess.run(
+        [sys.executable, script],
+        env=recording_environment(str(logdir), {}),
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    run = tfdbg_tui.open_run(logdir)
+    steps = run.executions.steps
+    assert steps.numbers.tolist() == list(range(6))
+    told = [batch and (batch.epoch, batch.batch) for batch in map(run.fit_batch, range(6))]
+    assert told == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]
+    last = max(row for row in range(len(run.executions)) if steps.of(row) is None)
+    assert steps.before(last) == 5
+
+
 @pytest.mark.parametrize("from_pipeline", [False, True])
 def test_what_is_made_outside_of_steps_is_of_none(tmp_path: Path, from_pipeline: bool) -> None:
     """A pipeline makes data in advance: it is of the step in which the data is used."""

@@ -73,6 +73,16 @@ _next_batch = 0
 """The step after the latest batch of any `fit` since a dump began."""
 
 
+_in_doubt: _Batches | None = None
+"""Whose batch has begun, and may turn out to be none; see `_Batches.take_back`."""
+
+
+def out_of_data() -> None:
+    """Note that a dataset has no more elements: what has asked for one is no batch."""
+    if _in_doubt is not None:
+        _in_doubt.take_back()
+
+
 def number_batches_anew() -> None:
     """Let the batches of the next `fit` begin with 0 again, or with its optimizer's iterations."""
     global _next_batch
@@ -88,7 +98,20 @@ class _Batches:
 
     def begin_epoch(self, epoch: int) -> None:
         """Note which epoch the next batches are of, from 0 as Keras' callbacks count."""
+        self.take_back()
         self._epoch = epoch
+
+    def take_back(self) -> None:
+        """Leave the step of a batch that has not ended, and give its number to the next one.
+
+        Of data of unknown length Keras tells that a batch begins, and then finds that there is
+        none.
+        """
+        global _next_batch, _in_doubt
+        if _in_doubt is self and self._next is not None and current == self._next - 1:
+            self._next = _next_batch = self._next - 1
+            begin(None)
+        _in_doubt = None
 
     def begin(self, model: Any, batch: int, params: Any) -> None:
         """Enter the step of a batch.
@@ -98,19 +121,24 @@ class _Batches:
             batch: The batch in its epoch, from 0 as Keras' callbacks count.
             params: What Keras tells callbacks of `fit`.
         """
-        global _next_batch
+        global _next_batch, _in_doubt
         number = max(_iterations(model), _next_batch) if self._next is None else self._next
         self._next = _next_batch = number + 1
+        is_length_known = not isinstance(params, dict) or params.get("steps") is not None
+        _in_doubt = None if is_length_known else self
         together = _batches_together(model, int(batch), params)
         begin(number, (int(self._epoch) + 1, int(batch) + 1, together))
 
     def end(self) -> None:
         """Leave the step, unless the next has begun: Keras may tell of an end in another thread."""
+        global _in_doubt
+        _in_doubt = None
         if self._next is not None and current == self._next - 1:
             begin(None)
 
     def end_fit(self) -> None:
         """Note that no more batches come."""
+        self.take_back()
         if self._next is not None and current is None:
             begin(None, NO_BATCH)
 
@@ -142,6 +170,10 @@ def make_step_callback() -> Any:
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             """Leave the step."""
             self._batches.end()
+
+        def on_test_begin(self, logs: Any = None) -> None:
+            """Leave the step of a batch that turned out to be none."""
+            self._batches.take_back()
 
         def on_train_end(self, logs: Any = None) -> None:
             """Note that no more batches come."""
@@ -180,6 +212,7 @@ def mark_keras_steps(keras: Any) -> None:
     """
     callback_list = keras.callbacks.CallbackList
     begin_epoch, end_train = callback_list.on_epoch_begin, callback_list.on_train_end
+    begin_test = callback_list.on_test_begin
     begin_batch, end_batch = callback_list.on_train_batch_begin, callback_list.on_train_batch_end
     running: weakref.WeakKeyDictionary[Any, _Batches] = weakref.WeakKeyDictionary()
 
@@ -204,6 +237,12 @@ def mark_keras_steps(keras: Any) -> None:
         finally:
             running.setdefault(self, _Batches()).end()
 
+    @functools.wraps(begin_test)
+    def on_test_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self in running:
+            running[self].take_back()
+        return begin_test(self, *args, **kwargs)
+
     @functools.wraps(end_train)
     def on_train_end(self: Any, *args: Any, **kwargs: Any) -> Any:
         running.setdefault(self, _Batches()).end_fit()
@@ -211,6 +250,7 @@ def mark_keras_steps(keras: Any) -> None:
             return end_train(self, *args, **kwargs)
 
     callback_list.on_epoch_begin = on_epoch_begin
+    callback_list.on_test_begin = on_test_begin
     callback_list.on_train_end = on_train_end
     callback_list.on_train_batch_begin = on_train_batch_begin
     callback_list.on_train_batch_end = on_train_batch_end

@@ -14,6 +14,7 @@ import pytest
 from tests.diagnosis.tiny import Program
 from tests.tui.screens.test_layout import assert_screen
 from tfdbg_tui.logdir import open_run
+from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.screens.history import HistoryScreen
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
@@ -208,10 +209,13 @@ async def test_it_grows_with_the_run(open_app: Open, growing: str) -> None:
         await look_at(opened, 0)
         await opened.press("V", "j")
         grow(Path(growing))
-        opened.app.session.load(Snapshot(open_run(growing), opened.snapshot))
+        session = opened.app.session
+        session.load(Snapshot(open_run(growing), opened.snapshot))
         (shown,) = [
             screen for screen in opened.app.screen_stack if isinstance(screen, HistoryScreen)
         ]
+        # As the newest tensor is focused while the run is followed.
+        session.focus = navigation.goto(opened.snapshot, session.focus, f"trace:{3 * CALLS + 5}")
         shown.look()
         await opened.pilot.pause()
         assert "split:0  float16  computation 2 of 42" in opened.screen()

@@ -388,7 +388,7 @@ class Diagnosis:
     def _suspected(self, suspect: Suspect) -> Finding:
         finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
         finding = replace(finding, other_layers=suspect.others)
-        if finding.step is None and suspect.step is not None:
+        if finding.step is None is finding.after_step and suspect.step is not None:
             finding = replace(finding, **self._when(suspect.step))
         if suspect.layer is None:
             return finding

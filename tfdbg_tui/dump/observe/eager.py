@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import tensorflow as tf
+
 from tfdbg_tui.dump import steps
 from tfdbg_tui.dump.encode import eager_tensors, summaries
 from tfdbg_tui.dump.encode.executions import EagerValues
@@ -151,6 +153,8 @@ class EagerExecutions:
         if error is not None:
             text = f"{type(error).__name__}: {error}"
             field = events.Execution.field("error", text)
+        if isinstance(error, tf.errors.OutOfRangeError):
+            steps.out_of_data()
         step = steps.current if call.step is None else call.step
         return self._record(call.name, head, inputs, outputs, call.serial, step, 5, field, call)
 

@@ -13,6 +13,7 @@ from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.list_keys import ListKey
 from tfdbg_tui.tui.screens.list_screen import ListScreen
+from tfdbg_tui.tui.session.remap import is_same_run, remapped
 from tfdbg_tui.tui.widgets import curves
 from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
@@ -87,7 +88,8 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
         self._session = session
         snapshot = session.snapshot
         assert snapshot is not None
-        tensors, chosen = navigation.tensors_together(snapshot, session.focus)
+        self._focus = session.focus  # that of the session follows a run that goes on
+        tensors, chosen = navigation.tensors_together(snapshot, self._focus)
         self._table = HistoryTable(snapshot, tensors, chosen, charset)
         super().__init__(self._table, _KEYS, charset)
 
@@ -98,13 +100,14 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
 
     def look(self) -> None:
         """Show the run as it is now."""
-        snapshot = self._session.snapshot
-        if snapshot is self._table.snapshot:
+        before, snapshot = self._table.snapshot, self._session.snapshot
+        if snapshot is before:
             return
         try:
-            if snapshot is None:
+            if snapshot is None or not is_same_run(before.run, snapshot.run):
                 raise navigation.NowhereError("another run has begun")
-            tensors, _ = navigation.tensors_together(snapshot, self._session.focus)
+            self._focus = remapped(self._focus, before.run, snapshot.run)
+            tensors, _ = navigation.tensors_together(snapshot, self._focus)
         except navigation.NowhereError:
             self.dismiss(None)
             return
