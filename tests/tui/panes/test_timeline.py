@@ -66,3 +66,20 @@ async def test_the_mode_is_the_one_that_was_asked_for(
             execution = opened.snapshot.run.executions[-1]
             assert execution.mode == TensorDebugMode.CONCISE_HEALTH
             assert opened.screen().count(f" · {told}") == 1
+
+
+async def test_the_batch_of_a_step_is_told_rather_than_how_many_tensors_there_are(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.fit_batch(100, 4, 11)
+    for step in (100, 101):
+        outputs = {number: np.full(4, 2, np.float32) for number in range(9)}
+        made.execution("multi_step_on_iterator", [], outputs, step=step)
+    made.open()
+    for width, counts in ((80, False), (200, True)):
+        async with open_app(tmp_path, (width, 24)) as opened:
+            await opened.press("2", "g")
+            screen = opened.screen()
+            assert "step 100 · batch 11 of epoch 4 · CPU:0" in screen
+            assert ("0 in → 9 out" in screen) == counts

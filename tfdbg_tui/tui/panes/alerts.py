@@ -239,7 +239,7 @@ class Alerts(Pane):
         return max((cell_len(group.finding.title) for group in groups), default=0)
 
     def _where(self, event: TensorEvent, room: int, *, named: bool) -> str:
-        """Return a tensor's name, its function and its step.
+        """Return a tensor's name, its function and its step, and the batch where there is room.
 
         Args:
             event: The tensor.
@@ -248,9 +248,12 @@ class Alerts(Pane):
         """
         facts, between = self._facts_of(event), f" {self.charset.dot} "
         told = between.join(filter(None, (facts["function"], facts["step"])))
+        name = "" if named else self.charset.safe(self.snapshot.tensor_name(event))
+        with_batch = between.join(filter(None, (told, facts["batch"])))
+        if cell_len(between.join(filter(None, (name, with_batch)))) <= room:
+            told = with_batch
         if named:
             return told
-        name = self.charset.safe(self.snapshot.tensor_name(event))
         beside = room - cell_len(between + told)
         most = max(least_width(name), beside)
         name = self.charset.fit_name(name, min(cell_len(name), most))
