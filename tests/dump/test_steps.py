@@ -74,6 +74,7 @@ signature = tf.TensorSpec((4, 2)), tf.TensorSpec((4, 1))
 data = tf.data.Dataset.from_generator(batches, output_signature=signature)
 model = keras.Sequential([keras.layers.Dense(1)])
 model.compile("sgd", "mse")
+model.fit(data, verbose=0)
 model.fit(data, epochs=2, validation_data=data.take(1), verbose=0)
 """
 
@@ -91,11 +92,11 @@ def test_the_attempt_that_finds_no_more_data_is_no_step(tmp_path: Path) -> None:
     )
     run = tfdbg_tui.open_run(logdir)
     steps = run.executions.steps
-    assert steps.numbers.tolist() == list(range(6))
-    told = [batch and (batch.epoch, batch.batch) for batch in map(run.fit_batch, range(6))]
-    assert told == [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)]
+    assert steps.numbers.tolist() == list(range(9))
+    told = [batch and (batch.epoch, batch.batch) for batch in map(run.fit_batch, range(9))]
+    assert told == [(epoch, batch) for epoch in (1, 1, 2) for batch in (1, 2, 3)]
     last = max(row for row in range(len(run.executions)) if steps.of(row) is None)
-    assert steps.before(last) == 5
+    assert steps.before(last) == 8
 
 
 @pytest.mark.parametrize("from_pipeline", [False, True])

@@ -83,6 +83,11 @@ def out_of_data() -> None:
         _in_doubt.take_back()
 
 
+def next_batch() -> int:
+    """Return the step that the next batch will be, if the program goes on with its steps."""
+    return _next_batch
+
+
 def number_batches_anew() -> None:
     """Let the batches of the next `fit` begin with 0 again, or with its optimizer's iterations."""
     global _next_batch

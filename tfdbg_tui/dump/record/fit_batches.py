@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.dump.steps import NO_BATCH
+from tfdbg_tui.dump.steps import NO_BATCH, next_batch
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
@@ -18,14 +18,12 @@ class FitBatches:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._known = NO_BATCH  # epoch, what the next batch follows from, and batches of a step
-        self._step = 0
 
     def step_changes(self, number: int | None, batch: FitBatch | None) -> None:
         """Note that a step begins or ends; see `steps.listeners`."""
         if number is None and batch is None:
             return
-        number = self._step + 1 if number is None else number
-        self._step = number
+        number = next_batch() if number is None else number
         epoch, number_in_epoch, together = batch or NO_BATCH
         known = (epoch, number * together - number_in_epoch, together) if epoch else NO_BATCH
         if known == self._known:
