@@ -183,6 +183,7 @@ class _Table:
     """Makes cells of tensors."""
 
     def __init__(self, run: Run) -> None:
+        self._executions = run.executions
         self._steps = run.executions.steps
         self._bad_outside = 0
         self._left_out = False
@@ -208,13 +209,25 @@ class _Table:
     def of_places(self, rows: Int64Array, places: Int64Array, largest: Floats | None) -> Cells:
         """Return cells of outputs of executions; see `of_sites`, and `OutputPlace`."""
         row, side = self.rows.of_places(rows, places)
-        steps, slots = self._steps.numbers_of(rows), OutputPlace.of(places).slot
+        place = OutputPlace.of(places)
+        steps, slots = self._steps.numbers_of(rows), place.slot
         if largest is None or not len(self._steps):
             return self._cells(row, side, steps, largest, -1 - rows, slots)
-        whole = _measured_as_usual(row << 1 | side, steps, places)
+        alike = place._replace(kind=self._first_of_op_type(place.kind)).number
+        whole = _measured_as_usual(row << 1 | side, steps, alike)
         self._left_out |= bool((steps[~whole] >= 0).any())
         some = row[whole], side[whole], steps[whole], largest[whole]
         return self._cells(*some, -1 - rows[whole], slots[whole])
+
+    def _first_of_op_type(self, kinds: Int64Array) -> Int64Array:
+        """Return for each kind of executions one of the same op: bad ones are in another mode."""
+        numbers, which = np.unique(kinds, return_inverse=True)
+        first: dict[str, int] = {}
+        found = [
+            first.setdefault(self._executions.kind_by_id(number).op_type, number)
+            for number in numbers.tolist()
+        ]
+        return np.array(found, np.int64)[which]
 
     def _cells(
         self,

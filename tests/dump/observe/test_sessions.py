@@ -345,7 +345,8 @@ def test_an_imported_graph_has_branches_and_loops(dump: Path) -> None:
     run = ended(dump)
     (root,) = diagnose(run).roots
     assert (root.title, root.certainty) == ("Logarithm of zero", "proved")
-    assert "v1.import_graph_def(other" in root.location.code
+    assert 'session.run("y:0"' in root.location.code
+    assert "; loaded at test_sessions.py:" in root.evidence
     assert not run.omissions
 
 
