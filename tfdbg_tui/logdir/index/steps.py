@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +50,11 @@ class Steps:
         """How many steps there are."""
         return len(self.numbers)
 
+    @cached_property
+    def _marked(self) -> Int64Array:
+        """The executions that are in a step, ascending."""
+        return np.flatnonzero(self._marks >= 0)
+
     def until(self, end: int) -> Steps:
         """Return the same, but for executions from `end` on, which are in none."""
         marks = np.where(np.arange(len(self._marks)) < end, self._marks, -1)
@@ -61,8 +67,9 @@ class Steps:
 
     def before(self, execution: int) -> int | None:
         """Return the step that ended last before an execution that is in none; None without."""
-        ended = np.flatnonzero(self._marks[:execution] >= 0)
-        return int(self._marks[ended[-1]]) if ended.size and self.of(execution) is None else None
+        place = int(np.searchsorted(self._marked, execution)) - 1
+        is_between = place >= 0 and self.of(execution) is None
+        return int(self._marks[self._marked[place]]) if is_between else None
 
     def numbers_of(self, executions: Int64Array) -> Int64Array:
         """Return the steps that some executions are in; -1 for each that is in none."""
