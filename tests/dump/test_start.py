@@ -14,6 +14,8 @@ from tfdbg_tui.program import recording_environment
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tfdbg_tui.logdir import Run
+
 pytestmark = pytest.mark.tensorflow
 
 NO_BACKEND = "Unable to import backend : no_such_backend"
@@ -107,17 +109,22 @@ if __name__ == "__main__":
 """
 
 
-def test_python_children_are_recorded_as_processes_of_the_run(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(CHILDREN)
-    logdir = str(tmp_path / "logdir")
+def recorded(directory: Path, source: str) -> Run:
+    """Return what is on record of a program that knows nothing of the dump."""
+    (directory / "program.py").write_text(source)
+    logdir = str(directory / "logdir")
     subprocess.run(
         [sys.executable, "program.py"],
-        cwd=tmp_path,
+        cwd=directory,
         env=recording_environment(logdir, {}),
         timeout=500,
         check=True,
     )
-    run = tfdbg_tui.open_run(logdir)
+    return tfdbg_tui.open_run(logdir)
+
+
+def test_python_children_are_recorded_as_processes_of_the_run(tmp_path: Path) -> None:
+    run = recorded(tmp_path, CHILDREN)
     logs = [execution for execution in run.executions if execution.op_type == "Log"]
     assert len(logs) == 3
     assert run.state.writing is False
@@ -141,16 +148,7 @@ if __name__ == "__main__":
 
 
 def test_children_that_load_the_program_end_their_dumps(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text(LOADED_BY_CHILDREN)
-    logdir = str(tmp_path / "logdir")
-    subprocess.run(
-        [sys.executable, "program.py"],
-        cwd=tmp_path,
-        env=recording_environment(logdir, {}),
-        timeout=500,
-        check=True,
-    )
-    run = tfdbg_tui.open_run(logdir)
+    run = recorded(tmp_path, LOADED_BY_CHILDREN)
     assert [e.op_type for e in run.executions].count("Log") == 2
     assert (run.state.ended, run.state.killed) == (True, False)
 
