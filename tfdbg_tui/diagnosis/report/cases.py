@@ -134,8 +134,7 @@ class CaseBuilder:
         variables, timeline = self._dataflow.variables, self._dataflow.timeline
         if not variables.trained:
             return False
-        in_graph = event.kind == "graph_execution"
-        execution = timeline.execution_of(event.index) if in_graph else event.index
+        execution = timeline.execution_at(event)
         return execution is None or execution >= variables.first_update
 
     def _is_cut_off(self, event: TensorEvent) -> bool:

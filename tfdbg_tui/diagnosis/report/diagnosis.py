@@ -547,8 +547,7 @@ class Diagnosis:
     def _in_thread(self, event: TensorEvent) -> str:
         """Say which thread has made a tensor, where it is not the one that began."""
         timeline = self.dataflow.timeline
-        graph = event.kind == "graph_execution"
-        index = timeline.execution_of(event.index) if graph else event.index
+        index = timeline.execution_at(event)
         thread = timeline.execution(index).thread if index is not None else None
         return f"; in another thread than the first (number {thread})" if thread else ""
 

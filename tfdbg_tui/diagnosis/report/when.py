@@ -33,7 +33,7 @@ def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
         return None
     if in_graph and (recorded := run.graph_executions[event.index].step) is not None:
         return recorded
-    execution = dataflow.timeline.execution_of(event.index) if in_graph else event.index
+    execution = dataflow.timeline.execution_at(event)
     return run.executions.steps.of(execution) if execution is not None else None
 
 
@@ -47,10 +47,9 @@ def step_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
         dataflow: Of the run.
         event: A tensor that was made.
     """
-    in_graph = event.kind == "graph_execution"
     if step_of(run, dataflow, event) is not None or is_made_ahead(run, dataflow, event):
         return None
-    execution = dataflow.timeline.execution_of(event.index) if in_graph else event.index
+    execution = dataflow.timeline.execution_at(event)
     return run.executions.steps.before(execution) if execution is not None else None
 
 
