@@ -74,8 +74,8 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_unchanged(run, dataflow),
         *find_tiny_updates(run, dataflow),
         *find_exploded_slots(run, dataflow),
+        *find_stalled(run, dataflow),
     ]
-    found += find_stalled(run, dataflow)
     return sorted(_told_once(run, dataflow, found), key=lambda suspect: suspect.event.index)
 
 

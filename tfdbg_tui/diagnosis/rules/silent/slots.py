@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -50,7 +49,7 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
     )
     if not gradient:
         return []
-    values = VariableValues(run, Calls(run))
+    values = VariableValues(run, dataflow.calls)
     beyond = [
         (replace(event, index=int(found.rows[-1])), found, slot)
         for event, read in large
