@@ -246,7 +246,8 @@ def mark_keras_steps(keras: Any) -> None:
     def on_test_begin(self: Any, *args: Any, **kwargs: Any) -> Any:
         if self in running:
             running[self].take_back()
-        return begin_test(self, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            return begin_test(self, *args, **kwargs)
 
     @functools.wraps(end_train)
     def on_train_end(self: Any, *args: Any, **kwargs: Any) -> Any:
