@@ -579,7 +579,7 @@ def footer_actions(pane: str) -> list[Action]:
 
 
 def key_table() -> str:
-    """Return all actions as a Markdown table, as the README has it."""
+    """Return all actions as a Markdown table, as the app's README has it."""
     lines = ["| Key | What it does | Name in `~/.config/tfdbg-tui/keys.toml` |", "|---|---|---|"]
     for action in ACTIONS:
         keys = " ".join(f"`{shown_key(key)}`" for key in action.keys)
