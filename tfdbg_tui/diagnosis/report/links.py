@@ -182,7 +182,12 @@ class Links:
         return list(finite.values())[:_INPUTS]
 
     def _input_link(self, producer: Producer) -> Link:
-        """Return an input as a link, with what the op that took it has recorded."""
+        """Return an input as a link, with what is recorded of it where the root took it.
+
+        That is more than where it was made: in adaptive mode a bad tensor's inputs are counted.
+        """
         assert producer.event is not None
         link = self.link(self._dataflow.origin(producer.event), False, "")
-        return replace(link, summary=producer.given or link.summary)
+        is_counted = link.summary is not None and link.summary.zero is not None
+        taken = self._causes.input_summary(producer)
+        return link if is_counted or taken is None else replace(link, summary=taken)
