@@ -273,6 +273,13 @@ def test_no_code_of_a_layer_runs_to_describe_it(tmp_path: Path) -> None:
     assert not run.omissions
 
 
+def test_a_layer_of_early_keras_3_has_its_policy_under_another_name() -> None:
+    layer = keras.layers.Dense(1, dtype="mixed_float16")
+    if hasattr(layer, "_dtype_policy"):
+        layer.__dict__["dtype_policy"] = layer.__dict__.pop("_dtype_policy")
+    assert layers.describe(layer, None)[2:] == ("mixed_float16", "float16")
+
+
 def ratio(above: Any, below: Any) -> Any:
     return above / below  # BUILT
 

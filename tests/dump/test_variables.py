@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -279,6 +280,10 @@ def test_a_variable_of_the_programs_own_class_may_have_nothing_of_its_own() -> N
         assert variables.handle_id(variable) is None
         assert not variables.name_of(variable)
         assert not variables.is_trainable(variable)
+
+
+def test_a_variable_of_early_keras_3_has_its_names_itself() -> None:
+    assert variables.name_of(SimpleNamespace(name="kernel", path="net/kernel")) == "net/kernel"
 
 
 @pytest.mark.parametrize("spike", [1e10, 1.0], ids=["after one enormous batch", "healthy"])

@@ -28,6 +28,7 @@ _CONVERTED = "tf__"  # what AutoGraph puts before the names of functions
 _TENSORFLOW = "tensorflow."  # Its own modules, linear operators, are parts of ops.
 _INIT = "__init__"
 _LOCALS = "<locals>"
+_POLICIES = ("_dtype_policy", "dtype_policy")  # that of a layer, since Keras 3.1 and before
 _BUILDS = ("_maybe_build", "symbolic_call", "_functional_construction_call")
 """Keras' functions that call layers, or make their variables, before they are to compute."""
 BOOKKEEPING = "_self_"  # what the names of attributes begin with in which TensorFlow keeps others
@@ -105,7 +106,8 @@ def describe(layer: Any, outer: Any) -> Description:
     kind = type(layer).__name__
     if not objects.is_keras(type(layer), _LAYER, _OPERATION):
         return Description(_attribute(outer, layer) or objects.name_of(layer), kind)
-    policy = objects.attributes(layer).get("_dtype_policy")
+    kept = objects.attributes(layer)
+    policy = next((kept[name] for name in _POLICIES if name in kept), None)
     computes_in = objects.attributes(policy).get("_compute_dtype")
     return Description(
         _scope_of(layer) or objects.name_of(layer),

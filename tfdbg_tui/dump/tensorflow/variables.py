@@ -26,6 +26,7 @@ _OF_LAYER = (
 )
 """Attributes of layers of Keras that hold their variables, and the layers in them."""
 _KERAS_NAMES = ("Variable", "KerasVariable")
+_NAMES = ("path", "name")
 _INNER = ("_value", "_variable")
 """Attributes of new and old Keras' variables with TensorFlow's: what is public may cast it."""
 
@@ -66,7 +67,8 @@ def is_variable(thing: Any) -> bool:
 
 def name_of(variable: Any) -> str:
     """Return the name of a variable, with that of its layer."""
-    names = (objects.library_property(variable, name) for name in ("path", "name"))
+    kept = objects.attributes(variable)  # before Keras 3.4 a variable has its names itself
+    names = (kept.get(name) or objects.library_property(variable, name) for name in _NAMES)
     return next((str(name) for name in names if name), "").removesuffix(":0")
 
 
