@@ -1,4 +1,4 @@
-"""When what XLA has compiled is read: not while the program waits, and in order."""
+"""What XLA compiles: when it is read, in order and not while the program waits; what is told."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump import writer  # noqa: E402
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer  # noqa: E402
+from tfdbg_tui.dump.tensorflow import devices  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,3 +76,23 @@ def test_a_call_waits_where_it_is_much(tmp_path: Path, monkeypatch: pytest.Monke
     run_dumped(tmp_path)
     assert threading.main_thread().name in names
     assert is_in_order(tmp_path)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_that_compiling_takes_long_is_told_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    there: bool,
+) -> None:
+    def many(x: Any) -> Any:
+        for _ in range(80):
+            x = tf.cos(x)
+        return x
+
+    dump.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    monkeypatch.setattr(devices, "has_accelerator", lambda: there)
+    for function in (many, many, tf.cos):
+        tf.function(function, jit_compile=True)(tf.ones([2]))
+    dump.disable_dump_debug_info()
+    assert sum("XLA compiles many" in text for text in caplog.messages) == there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import logging
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -15,7 +16,7 @@ from tfdbg_tui.dump.observe.groups import Group
 from tfdbg_tui.dump.observe.magnitudes import ExecutionCount
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
-from tfdbg_tui.dump.tensorflow import functions, graph_ops
+from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops
 from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody, Uses
     from tfdbg_tui.dump.whole_tensors import WholeTensors
+
+_log = logging.getLogger("tfdbg_tui")
+_SLOW_TO_COMPILE = 64
+"""What counts so many tensors takes XLA a minute or more on a GPU."""
 
 
 class FunctionOps:
@@ -53,6 +58,7 @@ class FunctionOps:
         # In the order in which the graphs were traced: called ones before those that call them.
         self._buffers: WeakValueDictionary[int, CompiledBuffer] = WeakValueDictionary()
         self._buffer_numbers = itertools.count()
+        self._has_warned = False
 
     def buffers(self, graph_ids: frozenset[str]) -> list[CompiledBuffer]:
         """Return where the compiled ones among some graphs leave their values."""
@@ -176,11 +182,23 @@ class FunctionOps:
                 measured=self._options.measures,
             )
             group = Group(plan, self._dump)
+            self._warn_of_compiling(graph, len(items))
             buffer = CompiledBuffer(added, items, group, counter)
             self._buffers[next(self._buffer_numbers)] = buffer
             added.kept.append(buffer)
             self._graphs.record_compiled(graph)
             added.finish([buffer.op], [])
+
+    def _warn_of_compiling(self, graph: Any, tensors: int) -> None:
+        """Tell the user once why nothing happens for so long."""
+        if self._has_warned or tensors < _SLOW_TO_COMPILE or not devices.has_accelerator():
+            return
+        self._has_warned = True
+        _log.warning(
+            "tfdbg-tui: XLA compiles %s with what records it, which may take minutes;"
+            " without XLA, compile(..., jit_compile=False), it does not",
+            graph.name,
+        )
 
     def _add_groups(
         self, added: AddedGraph, graph: Any, ops: list[RecordedOp]
