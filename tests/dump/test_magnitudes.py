@@ -343,6 +343,21 @@ def test_extremes_of_bad_eager_outputs_are_on_record(tmp_path: Path) -> None:
     assert found[0].inputs[0].maximum == 2.0
 
 
+def test_the_types_of_eager_outputs_that_are_measured_are_on_record(tmp_path: Path) -> None:
+    """How near a number is to the limit of its type cannot be told else."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, magnitudes_every=1)
+    tf.nn.moments(tf.constant([[1.0, 2.0]], tf.float16), 1)
+    tf.unstack(tf.constant([[3.0], [1e300]], tf.float64))
+    tf.constant([4, 5]) + 1
+    tfdbg_tui.disable_dump_debug_info()
+    executions = tfdbg_tui.open_run(tmp_path).executions
+    types = {e.op_type: [tensor and tensor.dtype for tensor in e.outputs] for e in executions}
+    assert types["Mean"] == ["float32"]  # of float16 numbers
+    assert types["Cast"] == ["float16"]
+    assert types["Unpack"] == ["float64", "float64"]
+    assert types["AddV2"] == [None]
+
+
 def test_whole_tensors_tell_what_is_measured_of_others(tmp_path: Path) -> None:
     """Of all types, healthy and bad, in graphs and eager: Layers shows the same of both modes."""
 

@@ -78,7 +78,7 @@ _PLACES = list(bad_elements.numbers((3,), (1,)))
 EXECUTION = events.Execution(
     "Log", 1, GRAPHS[0], [1], [2], _MODE, [_HEALTH],
     events.CodeLocation("host", ["frame"]).encode(), [1], 1, 1, "failed", [1.0], [2.0],
-    [_HEALTH], [1.0], [2.0], 1, _PLACES, _PLACES, [1.0, 2.0], [GRAPHS[0]],
+    [_HEALTH], [1.0], [2.0], 1, _PLACES, _PLACES, [1.0, 2.0], [GRAPHS[0]], [2],
 )  # fmt: skip
 TRACE = events.GraphExecutionTrace(
     GRAPHS[0], "op", 1, _MODE, _HEALTH, "/device:CPU:0", 1, 2, _BITS, _BITS, _PLACES
@@ -226,6 +226,7 @@ def execution_records(draw: st.DrawFn) -> bytes:
         error=draw(st.sampled_from(["", "", "failed"])),
         minima=draw(st.sampled_from([[], [1.0, float("nan")]])),
         maxima=draw(st.sampled_from([[], [2.0]])),
+        measured_types=draw(st.sampled_from([[], [1], [0, 2]])),
         called_graph_ids=draw(st.sampled_from([[], list(GRAPHS)])),
         compared=draw(st.sampled_from([[], [1.0, float("nan")]])),
         input_tensor_protos=[draw(protos(4, -1.0)) for _ in range(draw(st.integers(0, 2)))],

@@ -310,6 +310,8 @@ class Execution(Message):
     compared: list[float] = pb(1011, FieldType.DOUBLES)
     # Extension: graphs of the functions that an op's attributes name, as those of a dataset.
     called_graph_ids: list[str] = pb(1012, FieldType.STRINGS)
+    # Extension: DataType of each output whose extremes are told; 0 for others.
+    measured_types: list[int] = pb(1013, FieldType.INTS)
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from functools import cached_property
@@ -130,7 +131,7 @@ class EagerTensors:
             looks = self._without_scratch(op_type, looks)
         told = self._told(op_type, inputs, outputs, location, looks)
         if measured and not self._has_extremes(told):
-            return _with_extremes(told, map(_extremes, outputs, looks))
+            return _with_extremes(told, outputs, map(_extremes, outputs, looks))
         return told
 
     def are_looked_at(self, outputs: Sequence[Any]) -> bool:
@@ -224,7 +225,8 @@ class EagerTensors:
         is_asked = self._filtered and not self._options.keeps(op_types.text(op_type), tensor.dtype)
         if is_asked or self._is_full or self._accelerated:
             return None
-        if datatype_enum(tensor) not in summaries.WATCHED:
+        number = datatype_enum(tensor)
+        if number not in summaries.WATCHED:
             return self._ignored
         array = elements(tensor)
         found = summaries.finite_extremes(array)
@@ -233,7 +235,7 @@ class EagerTensors:
         look = self._healthy_of(array.size)
         low, high = found
         details = _EXTREMES_OF_ONE.pack(_MINIMUM_HEAD, low, _MAXIMUM_HEAD, high)
-        return EagerValues(look.mode, look.protos, details)
+        return EagerValues(look.mode, look.protos, details + _type_field((number,)))
 
     def _look(self, op_type: str, tensor: Any) -> EagerValues | None:
         """Return what to record of one tensor.
@@ -310,7 +312,7 @@ class EagerTensors:
             _NO_EXTREMES if look.protos == _NO_PROTO else pair
             for pair, look in zip(pairs, known, strict=True)
         ]
-        return _with_extremes(told, of_numbers)
+        return _with_extremes(told, outputs, of_numbers)
 
     def _seen_there(
         self, counts: Sequence[summaries.HealthCounts] | None, tensors: Sequence[Any]
@@ -411,14 +413,26 @@ def _pair(vector: Any) -> tuple[float, float]:
     return (low, high) if low <= high else _NO_EXTREMES
 
 
-def _with_extremes(told: EagerValues, pairs: Iterable[tuple[float, float]]) -> EagerValues:
+def _with_extremes(
+    told: EagerValues, outputs: Sequence[Any], pairs: Iterable[tuple[float, float]]
+) -> EagerValues:
     """Return what to record of outputs with their extremes; as it was where none has any."""
     found = list(pairs)
     if all(math.isnan(low) for low, _ in found):
         return told
     minima, maxima = zip(*found, strict=True)
     field = events.Execution(minima=list(minima), maxima=list(maxima)).encode()
-    return told._replace(details=told.details + field)
+    types = (
+        0 if math.isnan(low) else datatype_enum(tensor)
+        for tensor, low in zip(outputs, minima, strict=True)
+    )
+    return told._replace(details=told.details + field + _type_field(tuple(types)))
+
+
+@functools.lru_cache(_MAX_KEPT)
+def _type_field(types: tuple[int, ...]) -> bytes:
+    """Return the field with the types of outputs, of which there are few combinations."""
+    return events.Execution.field("measured_types", list(types))
 
 
 def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:

@@ -49,6 +49,7 @@ _THREAD = Execution.tag("thread")
 _ERROR = Execution.tag("error")
 _MINIMA = Execution.tag("minima")
 _MAXIMA = Execution.tag("maxima")
+_MEASURED_TYPES = Execution.tag("measured_types")
 _INPUT_PROTO = Execution.tag("input_tensor_protos")
 _INPUT_MINIMA = Execution.tag("input_minima")
 _INPUT_MAXIMA = Execution.tag("input_maxima")
@@ -215,6 +216,7 @@ class ExecutionScan:
         cursor.optional_bytes(_ERROR)
         _, minima, size = cursor.optional_bytes(_MINIMA)
         _, maxima, maxima_size = cursor.optional_bytes(_MAXIMA)
+        cursor.optional_bytes(_MEASURED_TYPES)
         _skip_inputs(cursor)
         layer = np.maximum(layer, _layers(chunk, cursor))
         cursor.optional_bytes(_BAD_ELEMENTS)
@@ -223,6 +225,7 @@ class ExecutionScan:
         called = cursor.position
         _skip_all(cursor, _CALLED_GRAPH_ID, _MAX_CALLED)
         called_size = cursor.position - called
+        cursor.optional_bytes(_MEASURED_TYPES)
         cursor.optional_bytes(_ERROR)
         cursor.ok &= (mode < _MAX_MODE) & (layer < _MAX_LAYER)
         return _Fields(

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.values.op_outputs import OUTPUT_TYPES
 from tfdbg_tui.logdir.values.summaries import tensor_summary
 from tfdbg_tui.wire import bad_elements, codec
+from tfdbg_tui.wire.dtypes import dtype_name
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -39,8 +41,11 @@ def outputs_by_slot(
         codec.DecodeError: There are more outputs than slots have numbers.
     """
     protos = record.tensor_protos
-    summaries = _summaries(
-        record.tensor_debug_mode, protos, record.minima, record.maxima, record.bad_elements
+    summaries = _with_types(
+        _summaries(
+            record.tensor_debug_mode, protos, record.minima, record.maxima, record.bad_elements
+        ),
+        record.measured_types,
     )
     if len(summaries) > MAX_OUTPUTS:
         raise codec.DecodeError(f"more than {MAX_OUTPUTS:,} outputs")
@@ -84,6 +89,16 @@ def _summaries(
     return [
         tensor_summary(mode, proto, low, high, told[slot * width : (slot + 1) * width])
         for slot, (proto, (low, high)) in enumerate(zip(protos, bounds, strict=False))
+    ]
+
+
+def _with_types(
+    summaries: Sequence[TensorSummary | None], types: Sequence[int]
+) -> list[TensorSummary | None]:
+    """Return summaries with the types that are told beside them, as most modes have none."""
+    return [
+        replace(summary, dtype=dtype_name(number)) if number and summary is not None else summary
+        for summary, number in itertools.zip_longest(summaries, types[: len(summaries)])
     ]
 
 
