@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+from _sitebuiltins import Quitter
 from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -793,9 +794,11 @@ tf.math.sin(1.0)
     assert ("exit functions" in gap_text(report)) is computes
 
 
-def test_an_exit_that_is_caught_is_none() -> None:
+def test_an_exit_that_is_caught_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)  # `exit` closes it.
     done = [0]
-    original = sys.exit
+    original, original_quit = sys.exit, Quitter.__call__
+    quit_ = Quitter("exit", "")
     calls = ExitCalls(lambda: done[0])
     for status, then, failure in (
         (0, 0, None),
@@ -807,8 +810,11 @@ def test_an_exit_that_is_caught_is_none() -> None:
         assert exit_info.value.code == status
         done[0] += then
         assert calls.failure() == failure
+    with pytest.raises(SystemExit):
+        quit_("no")
+    assert calls.failure() == "it called exit('no')"
     calls.stop()
-    assert sys.exit is original
+    assert (sys.exit, Quitter.__call__) == (original, original_quit)
 
 
 _FORKS = """

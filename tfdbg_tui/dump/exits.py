@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from _sitebuiltins import Quitter  # `exit` and `quit`, where nobody has replaced them
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ExitCalls:
-    """Notes calls of `sys.exit` in the main thread while it is watching.
+    """Notes calls of `sys.exit`, `exit` and `quit` in the main thread while it is watching.
 
     Args:
         executions: Returns how many executions are on record.
@@ -22,23 +23,35 @@ class ExitCalls:
 
     def __init__(self, executions: Callable[[], int]) -> None:
         self._executions = executions
-        self._original = sys.exit
-        self._noted: tuple[object, int] | None = None
+        self._failure: tuple[str, int] | None = None
+        self._original, self._original_quit = sys.exit, Quitter.__call__
+
+        def quit_(quitter: Quitter, code: Any = None) -> NoReturn:
+            self._note(quitter.name, code)
+            self._original_quit(quitter, code)
+
+        self._quit = quit_
         sys.exit = self._exit
+        Quitter.__call__ = quit_  # type: ignore[assignment, method-assign]
 
     def stop(self) -> None:
-        """Stop watching, unless somebody has wrapped `sys.exit` again."""
+        """Stop watching, but for what somebody has wrapped again."""
         if sys.exit == self._exit:
             sys.exit = self._original
+        if Quitter.__call__ is self._quit:
+            Quitter.__call__ = self._original_quit  # type: ignore[method-assign]
 
     def failure(self) -> str | None:
-        """Return how the program has failed, where it called `sys.exit` and executed no more."""
-        if self._noted is None or self._noted[1] != self._executions():
+        """Return how the program has failed, where it called one and executed no more."""
+        if self._failure is None or self._failure[1] != self._executions():
             return None
-        return f"it called sys.exit({self._noted[0]!r})"
+        return f"it called {self._failure[0]}"
 
     def _exit(self, status: Any = None, /) -> NoReturn:
+        self._note("sys.exit", status)
+        self._original(status)
+
+    def _note(self, name: str, status: object) -> None:
         if threading.current_thread() is threading.main_thread():
             failed = status is not None and status != 0
-            self._noted = (status, self._executions()) if failed else None
-        self._original(status)
+            self._failure = (f"{name}({status!r})", self._executions()) if failed else None
