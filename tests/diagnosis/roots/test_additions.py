@@ -100,3 +100,21 @@ def test_an_op_adds_to_what_is_bad_in_an_array_of_pythons(tmp_path: Path) -> Non
     array, zero = diagnose(program.open()).roots
     assert (array.rule, zero.rule) == ("bad-array", "log-of-zero")
     assert zero.evidence == "1 zero in → 1 -∞ out; beside 1 NaN that came in"
+
+
+@pytest.mark.parametrize(
+    ("op_type", "values", "rules"),
+    [
+        ("RealDiv", [INF, INF, 2.7], ["exp-overflow", "division-by-zero"]),
+        ("Mul", [INF, 0, INF], ["exp-overflow"]),
+    ],
+    ids=["by another number", "of the same kind"],
+)
+def test_two_bugs_of_one_line_in_different_elements_of_one_tensor(
+    tmp_path: Path, op_type: str, values: list[float], rules: list[str]
+) -> None:
+    program = Program(tmp_path)
+    program.execution("Abs", [1], {2: floats(1000, 0, 88)}, line=3)
+    program.execution("Exp", [2], {3: floats(INF, 1, 1.7e38)}, line=4)
+    program.execution(op_type, [3, 2], {4: floats(*values)}, line=4)
+    assert [root.rule for root in diagnose(program.open()).roots] == rules

@@ -104,9 +104,12 @@ class Merging:
         for root in roots:
             found.append(root)
             for node in root.members[:SPREAD] if not root.contained else ():
-                addition = self._additions.of(node.site.first)
+                event = node.site.first
+                addition = self._additions.of(event)
                 is_first = node is root.node
-                if addition is None or (not is_first and self._same.find(node.site.first)):
+                if addition is None or (
+                    not is_first and self._same.find(event, of_other_elements=True)
+                ):
                     continue
                 own = replace(node) if is_first else node
                 added = Root(own, [own], first_tensors=[own.site.first], addition=addition)

@@ -99,12 +99,21 @@ class SameBug:
             run_of = self._run_of(event, forward.op_type, forward.stack_id)
             self._known.setdefault(("gradient", run_of), []).append(number)
 
-    def find(self, event: TensorEvent) -> list[int]:
-        """Return the numbers of the groups that a tensor shares its bug with, ascending."""
+    def find(self, event: TensorEvent, *, of_other_elements: bool = False) -> list[int]:
+        """Return the numbers of the groups that a tensor shares its bug with, ascending.
+
+        Args:
+            event: The tensor.
+            of_other_elements: Whether it is known to be bad in other elements than those groups,
+                so that what one line makes of one tensor need not be one bug: ``exp(x) / x``.
+        """
         other_kind: Kind = "execution" if event.kind == "graph_execution" else "graph_execution"
         marks = self._marks(event) | self._forward_marks(event)
         marks |= self._made_by_lines(event, other_kind)
-        marks |= self._of_inputs(event, self._akin(event))
+        akin = self._akin(event)
+        if of_other_elements:
+            akin -= set(self._lines(event)[:1])
+        marks |= self._of_inputs(event, akin)
         if is_users_gradient(self._run, event):  # It may compute again what its forward pass did.
             marks |= self._made_by_lines(event, event.kind)
         return sorted({number for mark in marks for number in self._known.get(mark, ())})
