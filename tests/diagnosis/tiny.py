@@ -22,7 +22,9 @@ _SOURCES = (
     "/lib/site-packages/tensorflow/python/func_graph.py",
     "/lib/site-packages/keras/src/adam.py",
     "/lib/site-packages/keras/src/metrics/reduction_metrics.py",
+    "/lib/site-packages/keras/src/optimizers/schedules/learning_rate_schedule.py",
 )
+_LIBRARY_FILES = {"update_state": 3, "__call__": 4}  # by function; 2 for others
 _DTYPES = {"float16": 19, "float32": 1, "float64": 2, "int32": 3}
 
 
@@ -250,7 +252,7 @@ class Program:
         if traced:
             frames.insert(0, events.StackFrameWithId("traces", traces))
         if in_library:
-            file_index = 3 if in_library == "update_state" else 2
+            file_index = _LIBRARY_FILES.get(in_library, 2)
             keras = events.FileLineCol(file_index=file_index, line=1, func=in_library)
             frames.append(events.StackFrameWithId(f"in {in_library}", keras))
         for frame in frames:

@@ -405,6 +405,24 @@ def test_a_line_of_a_library_that_one_line_calls_again_and_again_is_one_bug(tmp_
         assert sum(root.alerts for root in roots) == 3
 
 
+@pytest.mark.parametrize(("in_library", "number"), [("__call__", 1), ("divide", 2)])
+def test_a_schedule_of_keras_is_one_bug_wherever_it_is_asked(
+    tmp_path: Path, in_library: str, number: int
+) -> None:
+    program = Program(tmp_path)
+    program.execution("Cast", [1], {2: floats(0)}, line=3)
+    made = {3: floats(NAN)}
+    program.execution("RealDiv", [2, 2], made, line=3, in_library=in_library)
+    program.graph("g", "train")
+    program.op("g", "Placeholder", "steps")
+    program.op("g", "RealDiv", "rate", "steps:0", "steps:0", line=8, in_library=in_library)
+    program.trace("g", "steps", floats(0))
+    program.trace("g", "rate", floats(NAN))
+    roots = diagnose(program.open()).roots
+    assert len(roots) == number
+    assert sum(root.alerts for root in roots) == 2
+
+
 @pytest.mark.parametrize(("lines", "number"), [((5, 5), 1), ((5, 9), 2)])
 def test_functions_of_one_name_share_a_bug_only_where_they_share_its_line(
     tmp_path: Path, lines: tuple[int, int], number: int

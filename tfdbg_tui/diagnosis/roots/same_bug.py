@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, TensorSummary
 
 _TENSORFLOW = "/tensorflow/python/"  # its frames differ between graphs and eager ops
+_SCHEDULES = "/optimizers/schedules/"  # Keras' own: of all of its versions
 _GRADIENT_DEPTH = 3  # ops: how far back in a gradient forward values are looked for
 
 Source = TensorEvent | tuple[str | None, str]
@@ -191,6 +192,8 @@ class SameBug:
         if self._is_made_by_library(event):  # As the step of an optimizer, for each variable.
             line = op_type_of(self._run, event), event.slot, stack_id_of(self._run, event)
             marks.add(("library", line))
+        if schedule := self._schedule(event):  # Computed in training, and to look at it.
+            marks.add(("schedule", (op_type_of(self._run, event), event.slot, schedule)))
         if self._op(event) is not None:
             marks.add(("op", self._op(event)))
         if op_type_of(self._run, event) in ARGUMENTS:  # Data, of which several parts may be bad.
@@ -289,6 +292,16 @@ class SameBug:
         inner = [f for f in frames[position + 1 :] if not is_without_file(f)]
         lines = [frames[position], *inner]
         return tuple((f.path, f.line) for f in lines if _TENSORFLOW not in (f.path or ""))
+
+    def _schedule(self, event: TensorEvent) -> tuple[tuple[str | None, int], ...]:
+        """Return the lines of the learning rate schedule of Keras that has made a tensor, if any.
+
+        The user's line is not where its numbers are chosen, and is another one wherever it is asked
+        for a rate.
+        """
+        lines = self._lines(event)
+        inside = [_SCHEDULES in (path or "") for path, _ in lines]
+        return lines[inside.index(True) :] if True in inside else ()
 
     def _forward_marks(self, event: TensorEvent) -> set[Mark]:
         """Return what the tensor has whose gradient an event is."""
