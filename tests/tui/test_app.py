@@ -13,6 +13,7 @@ from textual.widgets import OptionList
 
 from tests.diagnosis.tiny import Program, floats
 from tests.tui.screens.test_layers import program
+from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.app import TfdbgApp
@@ -27,10 +28,11 @@ from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.conftest import RecordedLogdirs
-    from tests.tui.conftest import Open
+    from tests.tui.conftest import Open, Opened
 
 
 def screen_lines(app: TfdbgApp) -> list[str]:
@@ -461,6 +463,48 @@ async def test_who_asks_for_the_root_before_the_diagnosis_is_taken_there_when_it
         else:
             assert opened.focus.cause == explanation.first
             assert "this is the first root" in opened.app.query_one(KeyBar).message
+
+
+async def _undiagnosed(opened: Opened, then: Sequence[str]) -> None:
+    """Presses keys in a run that has been read and not diagnosed, and diagnoses it."""
+    explanation, session = opened.snapshot.explanation, opened.app.session
+    session.snapshot, session._explanation = Snapshot(opened.snapshot.run), None
+    await opened.press(*then)
+    opened.app.post_message(Diagnosed(explanation))
+    await opened.pilot.pause()
+
+
+async def test_why_before_the_diagnosis_is_why_of_the_root(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await _undiagnosed(opened, ("2", "w"))
+        assert opened.focus.pane == "why"
+        explanation = opened.snapshot.explanation
+        assert explanation is not None
+        assert opened.focus.why == explanation.first
+        await opened.press("escape")
+        assert opened.focus.pane == "alerts"
+        await _undiagnosed(opened, ("3", "g", "w"))
+        assert opened.focus.why == TensorEvent("graph_execution", 0, 0), "of what is chosen"
+
+
+@pytest.mark.parametrize("key", ["a", "w"])
+async def test_who_asks_for_the_root_of_a_healthy_run_is_told_that_there_is_none(
+    open_app: Open, tmp_path: Path, key: str
+) -> None:
+    program(tmp_path, steps=6).open()
+    async with open_app(tmp_path) as opened:
+        await _undiagnosed(opened, (key,))
+        message = opened.app.query_one(KeyBar).message
+        assert message == "diagnosed: no tensor with NaN or ∞ has been recorded"
+        assert opened.focus.pane == "alerts"
+
+
+async def test_the_notes_lead_nowhere_else(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await _undiagnosed(opened, ("exclamation_mark",))
+        assert opened.focus.pane == "alerts", "on the root, as without a key"
 
 
 async def test_opens_on_the_largest_number_where_nothing_is_bad(

@@ -433,7 +433,7 @@ async def test_why_a_program_has_ended_without_a_record(program: Program, tmp_pa
         assert "Waiting" not in live.screen()
 
 
-@pytest.mark.parametrize(("key", "runs"), [("s", False), ("l", True)])
+@pytest.mark.parametrize(("key", "runs"), [("s", False), ("l", True), ("enter", True)])
 async def test_quitting_asks_what_becomes_of_the_program(
     program: Program, tmp_path: Path, key: str, runs: bool
 ) -> None:

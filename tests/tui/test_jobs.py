@@ -79,7 +79,7 @@ async def test_a_job_opens_on_its_root(recorded: Path, size: tuple[int, int]) ->
     async with opened_job(*logdirs, worker=2, size=size) as opened:
         assert opened.focus.pane == "alerts"
         assert opened.focus.cause is not None
-        assert "worker 2 of 3" in opened.screen()
+        assert "worker 2, one of 3" in opened.screen()
         await opened.press("7")
         rows = opened.workers()
         assert ["from worker 2" in row for row in rows] == [True, True, False]

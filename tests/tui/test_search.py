@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.tui.background.search import Search
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from tests.tui.conftest import Open, Opened
 
@@ -53,6 +57,39 @@ async def test_matches_are_numbered_and_highlighted_until_escape(
         assert not opened.lines_with_background("found-back")
         await opened.press("backspace")
         assert opened.focus.graph_execution == 9, "each match is a place to go back to"
+
+
+async def test_the_key_bar_names_the_keys_of_a_search(
+    open_app: Open, logdirs: dict[str, Path]
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 24)) as opened:
+        await opened.press("3", "slash", *"softmax", "enter")
+        assert " n next match  Esc ends the search " in opened.screen()
+        await opened.press("escape")
+        assert "next match" not in opened.screen()
+
+
+async def test_a_long_search_that_finds_nothing_is_corrected_like_a_short_one(
+    open_app: Open, logdirs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, matches = threading.Event(), Search._matches
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "j", "slash", *"softma")
+        monkeypatch.setattr(Search, "_matches", lambda *a: may_end.wait(60) and matches(*a))
+        await opened.press("q", "enter")
+        assert not opened.app.query(Prompt)
+        may_end.set()
+        for _ in range(400):
+            await opened.pilot.pause(0.02)
+            if opened.app.query(Prompt):
+                break
+        assert opened.app.query_one(Prompt).value == "softmaq"
+        assert "not found: softmaq" in opened.app.query_one(KeyBar).message
+        await opened.press("backspace", "x", "enter")
+        assert searched(opened) == (1, 16)
+        assert not opened.app.query(Prompt)
+        await opened.press("backspace")
+        assert opened.focus.graph_execution == 1, "where the search began"
 
 
 async def test_what_is_searched(open_app: Open, logdirs: dict[str, Path]) -> None:

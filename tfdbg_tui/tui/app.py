@@ -294,8 +294,10 @@ class TfdbgApp(PacedApp):
         self._jobs.read(message)
 
     def on_task_done(self, message: TaskDone) -> None:
-        """See `Navigator`."""
+        """See `Navigator`; a search that nothing matches is asked for again, to be corrected."""
         self._navigator.task_done(message)
+        if self.parts.search.is_asked_for:
+            self._commands.correct_search()
 
     def on_virtual_list_touched(self, message: VirtualList.Touched) -> None:
         """Go to a pane that was clicked on; lists in boxes over the panes are none."""
@@ -360,7 +362,15 @@ class TfdbgApp(PacedApp):
         from tfdbg_tui.tui.screens.palette import Palette
 
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette())
+            self.push_screen(Palette(placeholder="a part of a name"))
+
+    def search_themes(self) -> None:
+        """See Textual."""
+        from textual.theme import ThemeProvider
+
+        from tfdbg_tui.tui.screens.palette import Palette
+
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder="a part of a name"))
 
     async def action_quit(self) -> None:
         """See Textual: Ctrl+Q, and q where runs are chosen."""

@@ -17,7 +17,11 @@ from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.navigation import NowhereError, first_focus
 from tfdbg_tui.tui.panes import numbered_panes, pane_named, present_panes
 from tfdbg_tui.tui.panes.stack_trace import FRAMES
-from tfdbg_tui.tui.session.focusing import focus_frame, focused_event
+from tfdbg_tui.tui.session.focusing import (
+    focus_frame,
+    focus_graph_execution,
+    focused_event,
+)
 from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
 
 if TYPE_CHECKING:
@@ -230,6 +234,14 @@ def test_goto(mnist: Snapshot, start: Focus) -> None:
     assert line.place is not None
     assert (line.place.line, line.pane) == (12, "source_code")
     assert navigation.goto(mnist, replace(start, pane="timeline"), "7").execution == 7
+
+
+def test_goto_an_op_goes_to_its_first_computation(mnist: Snapshot, start: Focus) -> None:
+    rows = [row for row, trace in enumerate(mnist.run.graph_executions) if trace.op_name == "Log"]
+    assert len(rows) > 1
+    for row in (0, rows[-1]):
+        from_there = focus_graph_execution(mnist, start, row)
+        assert navigation.goto(mnist, from_there, "Log").graph_execution == rows[0]
 
 
 def test_goto_a_batch_of_an_epoch(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from textual import events
 from textual.command import CommandList
 
 from tfdbg_tui.tui.screens.palette import Palette
+from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
@@ -74,3 +75,15 @@ async def test_a_countdown_that_ends_when_the_palette_is_empty_shows_nothing(
         palette._show_busy = True
         await opened.pilot.pause()
         assert opened.app.screen is palette
+
+
+async def test_the_palettes_in_ascii(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["mnist"], (80, 24), charset=ASCII) as opened:
+        for open_palette in (opened.app.action_command_palette, opened.app.action_change_theme):
+            open_palette()
+            for _ in range(400):
+                await opened.pilot.pause(0.02)
+                if opened.app.screen.query_one(CommandList).option_count:
+                    break
+            assert opened.screen().isascii()
+            await opened.press("escape")

@@ -367,7 +367,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "tensors_of_line",
         ("L",),
-        "of this line",
+        "tensors of line",
         "list all tensors that the focused source line computes",
         _SHOW,
         navigation.tensors_of_line,
@@ -375,7 +375,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "tensors_of_type",
         ("T",),
-        "of this type",
+        "tensors of type",
         "list all tensors that ops of the focused one's type compute",
         _SHOW,
         navigation.tensors_of_type,
@@ -383,7 +383,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "tensors_of_function",
         ("D",),
-        "of this function",
+        "tensors of function",
         "list all tensors computed in the function of the focused one",
         _SHOW,
         navigation.tensors_of_function,

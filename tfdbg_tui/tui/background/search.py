@@ -52,6 +52,12 @@ class Search:
         self._known: _Known | None = None
         self._steps: list[int] = []
         self._before_typing: str | None = None
+        self._before_answer: str | None = None  # as long as what was typed is being searched for
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether a text is being typed, or has to be corrected as nothing matches it."""
+        return self._before_typing is not None
 
     @property
     def under_way(self) -> bool:
@@ -60,7 +66,7 @@ class Search:
 
     def stop(self) -> None:
         """Give up what is being searched for."""
-        self._finding = None
+        self._finding = self._before_answer = None
         self._steps.clear()
 
     def close(self) -> None:
@@ -95,7 +101,7 @@ class Search:
         """Search for what has been typed; "" for giving up.
 
         Raises:
-            NowhereError: No row matches. Where that is known at once, another text may follow.
+            NowhereError: No row matches: another text may follow.
         """
         self._return()
         before, self._before_typing = self._before_typing, None
@@ -104,11 +110,8 @@ class Search:
             self._show_nothing()
             return
         self._look_for(text)
-        try:
-            self._send(1, inclusive=True)
-        except navigation.NowhereError:
-            self._before_typing = before
-            raise
+        self._before_answer = before
+        self._send(1, inclusive=True)
 
     def _return(self) -> None:
         """Go back to where the search began, for all that was found while typing."""
@@ -161,11 +164,13 @@ class Search:
 
     def _take_found(self, task: Task[Outcome]) -> None:
         self._finding, before = None, self._session.focus
+        before_answer, self._before_answer = self._before_answer, None
         try:
             self._arrive(*_result(task))
         except navigation.NowhereError as nowhere:
             self._steps.clear()
             if self._before_typing is None:
+                self._before_typing = before_answer
                 raise navigation.NowhereError(f"{nowhere}: {self.text}") from None
         finally:
             if self._session.focus == before:

@@ -158,7 +158,11 @@ class KeyBar(SessionBar):
             for action in footer_actions(focus.pane)
             if self._does_something(action)
         ]
-        if focus.sort_of(focus.pane):
+        searched = self.session.searched
+        if searched is not None and searched.pane == focus.pane:
+            ends = replace(BY_ID["close_why"], label="ends the search")
+            actions[:0] = [BY_ID["search_next"], ends, BY_ID["search_previous"]]
+        elif focus.sort_of(focus.pane):
             actions.insert(0, replace(BY_ID["close_why"], label="unsorted"))
         elif focus.filter_of(focus.pane):
             actions.insert(0, replace(BY_ID["close_why"], label="all rows"))

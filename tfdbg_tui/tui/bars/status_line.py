@@ -100,7 +100,9 @@ class StatusLine(SessionBar):
     def _worker(self, snapshot: Snapshot) -> str:
         """Return which process of a job the panes show."""
         job = snapshot.job
-        return f"{job.name_of(snapshot.worker)} of {len(job.processes):,}" if job else ""
+        if job is None:
+            return ""
+        return f"{job.name_of(snapshot.worker)}, one of {len(job.processes):,}"
 
     def _notes(self, snapshot: Snapshot) -> str:
         number = len(snapshot.notes)

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.control.parts import Parts
 
 _SEARCHES = ("search_next", "search_previous")
-_STAY = frozenset({"quit", "next_pane", "previous_pane", "zoom", "help", "redraw"}) | {
-    f"pane_{spec.name}" for spec in PANES
-}  # they lead to no other event
+_STAY = frozenset(
+    {
+        *("quit", "next_pane", "previous_pane", "zoom", "help", "redraw"),
+        *("notes", "output", "palette"),
+        *(f"pane_{spec.name}" for spec in PANES),
+    }
+)  # they lead to no other event
 _TO_ROW = {"row": navigation.to_number, "percent": navigation.to_percent}
 """By what a number typed before an action says: what goes there."""
 _SHOW_THE_BAD = ("first_alert", "next_alert", "previous_alert", "why")
@@ -59,6 +63,9 @@ class Actor:
     def _act(self, action: Action, number: int | None) -> None:
         parts, action_id = self._parts, action.id
         parts.main.keys.hush()
+        if action_id == "why" and parts.session.is_undiagnosed and self._navigator.is_untouched:
+            self._navigator.ask_why_of_root()
+            return
         if action_id not in _STAY:
             self._navigator.drop_target()
         if action_id == "first_alert" and parts.session.is_undiagnosed:

@@ -104,6 +104,10 @@ class Commands:
         self._parts.search.begin_typing()
         self._ask("search")
 
+    def correct_search(self) -> None:
+        """Ask again what to search for, where that has not been asked yet."""
+        self._ask("search", self._parts.search.text)
+
     def do_filter(self) -> None:
         """Ask what to list."""
         self._ask("filter", self._navigator.begin_filter())

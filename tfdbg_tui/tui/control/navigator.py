@@ -11,7 +11,7 @@ from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.control.marks import Marks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.tui.actions.registry import Navigate
@@ -43,7 +43,7 @@ class Navigator:
         self._target = None if target is None else _going_to(target)
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
-        self._waits_for_root = False
+        self._waits_for_root: Callable[[Snapshot], None] | None = None
         self.marks = Marks(parts)
         self.answers: dict[Purpose, list[str]] = {
             "search": [],
@@ -125,13 +125,19 @@ class Navigator:
         """Stay: the user goes somewhere else."""
         self._target = None
         self._touched = self._run()
-        self._waits_for_root = False
+        self._waits_for_root = None
 
     def wait_for_root(self) -> None:
         """Go on to the first root when it is known, unless the user goes somewhere else."""
         self._touched = None
-        self._waits_for_root = True
+        self._waits_for_root = self._say_what_it_is
         self._parts.say("the first alert in time: the run is being diagnosed, its root follows")
+
+    def ask_why_of_root(self) -> None:
+        """Show why the first root is bad when it is known, unless the user goes somewhere else."""
+        self._touched = None
+        self._waits_for_root = self._ask_why
+        self._parts.say("the run is being diagnosed: why its first root is bad follows")
 
     @property
     def is_untouched(self) -> bool:
@@ -143,9 +149,27 @@ class Navigator:
         if not self.is_untouched:
             return
         self.go(navigation.open_on_root, jump=False)
-        if self._waits_for_root:
-            self._waits_for_root = False
+        waits, self._waits_for_root = self._waits_for_root, None
+        snapshot = self._session.snapshot
+        if waits is not None and snapshot is not None:
+            waits(snapshot)
+
+    def _say_what_it_is(self, snapshot: Snapshot) -> None:
+        """Say what the diagnosis has led to."""
+        report = snapshot.explanation.report if snapshot.explanation else None
+        if report is not None and report.roots:
             self._parts.say("diagnosed: this is the first root")
+        elif report is not None and report.suspects:
+            self._parts.say("diagnosed: nothing is bad, this is the first suspect")
+        else:
+            self._parts.say("diagnosed: no tensor with NaN or ∞ has been recorded")
+
+    def _ask_why(self, snapshot: Snapshot) -> None:
+        """Show why the root is bad, or say that there is none."""
+        if snapshot.explanation is None or snapshot.explanation.first is None:
+            self._say_what_it_is(snapshot)
+        else:
+            self.go(navigation.why, jump=True)
 
     def aim(self, navigate: Navigate, files: RunFiles) -> None:
         """Go where a function of navigation says in a run, as soon as that has been read."""

@@ -97,10 +97,9 @@ class TreeRows(Rows):
         if meant is None:
             return None
         # The same name is often in several graphs: one that was computed comes first.
-        last = len(snapshot.run.graph_executions) - 1
         ops = [OpName(graph.graph_id, meant) for graph in graphs if meant in graph.ops]
-        op = min(ops, key=lambda op: snapshot.computation(op, None, last) is None)
-        row = snapshot.computation(op, None, last)
+        op = min(ops, key=lambda op: snapshot.first_computation(op) is None)
+        row = snapshot.first_computation(op)
         if row is not None:
             focus = focus_graph_execution(snapshot, focus, row)
         return focus_op(snapshot, focus, op)

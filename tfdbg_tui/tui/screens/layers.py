@@ -46,7 +46,7 @@ _KEYS = (
     ListKey("Enter", "goes there", "go to the tensor that is looked at"),
     ListKey("V", "history", "show what became of the layer's result"),
     ListKey("v", "variables", "show variables and what optimizers keep of them, or leave them out"),
-    ListKey("n", "bad", "go to the next step with NaN or infinities"),
+    ListKey("n", "bad", "go to the next NaN or infinity: in another row of the step, then later"),
     ListKey("Tab", "gradients", "go to the gradients, or back to the forward pass"),
     ListKey("Left Right", "", "go to another step"),
 )

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 Answer = Literal["stop", "leave", "cancel"]
 
 _CHOICES: tuple[tuple[str, Answer], ...] = (
-    ("s  stop the program and quit", "stop"),
     ("l  leave it running and quit", "leave"),
+    ("s  stop the program and quit", "stop"),
     ("c  cancel: stay in the debugger", "cancel"),
 )
 
 
 class LeavingScreen(ChoiceScreen[Answer]):
-    """Asks whether to stop the program or to leave it running.
+    """Asks whether to stop the program or to leave it running, which Enter does at first.
 
     Args:
         outcome: What the program is doing.

@@ -9,6 +9,7 @@ from textual.command import CommandList, CommandPalette
 from textual.errors import NoWidget
 from textual.widgets import LoadingIndicator, OptionList
 
+from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Options(_WithoutStaleClicks):
 class Palette(OnlyWhileOpen, CommandPalette):
     """Textual's command palette; see `Options`."""
 
+    DEFAULT_CSS = (
+        "Palette SearchIcon { display: none; }"  # no terminal needs it, some cannot show it
+    )
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pageup", "turn_page('page_up')", show=False),
         Binding("pagedown", "turn_page('page_down')", show=False),
@@ -64,6 +69,8 @@ class Palette(OnlyWhileOpen, CommandPalette):
         """
         for commands in self.query(CommandList):
             commands.__class__ = _Commands
+            if self.app.has_class("-ascii"):
+                commands.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """See `OnlyWhileOpen`; the list, which is within others, comes after them."""

@@ -49,7 +49,8 @@ def focus_first_alert(snapshot: Snapshot, focus: Focus) -> Focus:
     if not len(alerts) and snapshot.is_blind:
         raise NowhereError("this dump says nothing about NaN and ∞: ! tells what to record")
     if not len(alerts):
-        raise NowhereError("no tensor with NaN or ∞ has been recorded")
+        so_far = "recorded" if snapshot.run.progress.complete else "read so far"
+        raise NowhereError(f"no tensor with NaN or ∞ has been {so_far}")
     return replace(focus_alert(snapshot, focus, position or 0), cause=first)
 
 

@@ -436,6 +436,12 @@ class Snapshot:
         middle = self.middle(focus)
         return (middle, focus.forks, focus.bad_branches, focus.unfolded) if middle else None
 
+    def first_computation(self, op: OpName) -> int | None:
+        """Return the first row that computed an output of an op."""
+        rows = self.run.graph_executions.rows_of
+        sites = self.dataflow.timeline.sites(op.graph_id, op.name)
+        return min((int(row) for _, site_id in sites for row in rows(site_id)[:1]), default=None)
+
     def _computation(self, op: OpName, slot: int | None, at: int) -> int | None:
         """Return the last row up to `at` that computed an output (any, for None) of an op."""
         rows = [
