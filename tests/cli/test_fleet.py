@@ -37,7 +37,7 @@ def test_a_job_is_one_however_its_logdirs_are_given(
     code, text = diagnosed(capsys, job)
     assert code == 1
     assert text.startswith("bad: 68 alerts on 3 processes, 1 root\n")
-    assert "worker 2 of 3 processes" in text
+    assert "worker 2, one of 3 processes" in text
     assert "workers 0 and 1 through the all-reduce at programs.py" in text
 
 

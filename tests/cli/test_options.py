@@ -92,6 +92,19 @@ def test_a_mistyped_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean --filter?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "missing"), [(["run"], "SCRIPT"), (["diff", "a"], "SECOND"), (["diff"], "FIRST")]
+)
+def test_a_missing_argument_is_told(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], missing: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    told = capsys.readouterr().err
+    assert f"arguments are required: {missing}" in told
+    assert "ARGS" not in told
+
+
 def test_file_names_that_are_no_arguments_cannot_steer_the_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -80,7 +80,7 @@ def test_what_the_dump_does_not_tell_is_counted(
     ("arguments", "clue"),
     [
         (["--filter", "typ=Log"], "did you mean type"),
-        (["--limit", "-1"], "from 0 on"),
+        (["--limit", "0"], "from 1 on"),
         (["--parquet", "/nonexistent/x"], "cannot be written"),
     ],
 )
@@ -139,6 +139,7 @@ def test_a_page_holds_the_diagnosis_the_source_and_the_bad_tensors(
     assert "❱ 183     diff = -labels * tf.math.log(probs)" in page.text
     assert "gradients/MatMul_grad/MatMul:0" in page.text
     assert json.loads(trace.read_text("utf-8"))["traceEvents"]
+    assert f"{path} has been written; bad: 495 alerts, 1 root" in capsys.readouterr().err
     assert main(["report", str(logdirs["mnist"])]) == 2
     assert "--html" in capsys.readouterr().err
 

@@ -15,10 +15,12 @@ from tfdbg_tui.cli import COMMANDS, parser_of
 from tfdbg_tui.cli.output import put
 from tfdbg_tui.logdir import LogdirError
 
+_SHELLS = ("bash", "zsh", "fish", "tcsh")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("shell", metavar="SHELL", choices=["bash", "zsh", "fish", "tcsh"])
+    parser.add_argument("shell", metavar="SHELL", choices=_SHELLS, help=", ".join(_SHELLS))
 
 
 def run(args: argparse.Namespace) -> int:

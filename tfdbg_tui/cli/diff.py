@@ -50,7 +50,7 @@ _LABELS = ("first", "second")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     for name in _LABELS:
-        parser.add_argument(name, metavar="LOGDIR", type=without_secrets, help=LOGDIR_HELP)
+        parser.add_argument(name, metavar=name.upper(), type=without_secrets, help=LOGDIR_HELP)
         parser.add_argument(
             f"--{name}-run", metavar="ID", help=f"which run, where the {name} holds several"
         )

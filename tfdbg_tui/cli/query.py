@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         LogdirError: The logdir, or what was asked for, is unusable.
     """
-    if args.limit is not None and args.limit < 0:
-        raise LogdirError("--limit takes a number from 0 on")
+    if args.limit is not None and args.limit < 1:
+        raise LogdirError("--limit takes a number from 1 on")
     try:
         query = parse(args.filter)
     except QueryError as error:

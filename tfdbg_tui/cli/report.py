@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import add_logdir, add_run
-from tfdbg_tui.cli.output import OutputError
+from tfdbg_tui.cli.output import OutputError, tell
 from tfdbg_tui.logdir import LogdirError, open_run
 
 if TYPE_CHECKING:
@@ -51,10 +51,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _write_page(path: str, run: Run) -> int:
     from tfdbg_tui.cli.page import page_of
-    from tfdbg_tui.diagnosis import diagnose
+    from tfdbg_tui.diagnosis import diagnose, verdict_text
 
     report = diagnose(run)
     _write(path, [page_of(run, report)])
+    tell(f"{path} has been written; {verdict_text(report)}")
     return exit_codes.of_report(report)
 
 

@@ -114,8 +114,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_live_arguments(parser)
     add_app_arguments(parser)
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT names a module")
-    parser.add_argument("script", metavar="SCRIPT")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
+    parser.add_argument("script", metavar="SCRIPT", help="path of the program")
+    arguments = parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="the program's own arguments"
+    )
+    arguments.required = False  # as argparse knows by itself from Python 3.13 on
 
 
 def run(args: argparse.Namespace) -> int:

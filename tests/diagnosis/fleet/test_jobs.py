@@ -74,7 +74,7 @@ def check_coordinated(found: JobReport) -> None:
     for root in found.roots:
         assert root.workers == (0,)
         assert root.finding["device"].startswith("/job:worker/replica:0/task:")
-        assert "chief 0 of 4 processes" in made_by(found, root)
+        assert "chief 0, one of 4 processes" in made_by(found, root)
         assert ", which had worker " in made_by(found, root)
 
 

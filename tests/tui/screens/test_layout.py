@@ -76,6 +76,10 @@ async def test_ascii(
         assert opened.screen().isascii()
         await opened.press("question_mark")
         assert opened.screen().isascii()
+        await opened.press("G")
+        assert "proved, likely " in opened.screen()
+        assert " ! # " in opened.screen(), "the signs of Source Code"
+        assert opened.screen().isascii()
         await opened.press("escape", "5")
         assert opened.screen().isascii()
         await opened.pilot.resize_terminal(100, 32)

@@ -82,6 +82,7 @@ def test_a_link_is_known_by_what_it_leads_to(
 @pytest.mark.parametrize(
     ("named", "arguments"),
     [
+        ("", ["vi", "+1", "/x.py"]),
         ("nano", ["nano", "+1", "/x.py"]),
         ("/usr/bin/code --wait", ["/usr/bin/code", "--wait", "--goto", "/x.py:1"]),
         ("hx", ["hx", "/x.py:1"]),
@@ -93,7 +94,7 @@ def test_each_editor_gets_the_line_in_its_own_way(named: str, arguments: list[st
 
 @pytest.mark.parametrize(
     ("named", "clue"),
-    [("", "set EDITOR"), (" ", "set EDITOR"), ("''", "set EDITOR"), ("'", "quot")],
+    [(" ", "set EDITOR"), ("''", "set EDITOR"), ("'", "quot")],
 )
 def test_an_editor_that_cannot_be_run_is_told(named: str, clue: str) -> None:
     with pytest.raises(editor.EditorError, match=clue):

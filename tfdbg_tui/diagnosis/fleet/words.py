@@ -123,7 +123,8 @@ def _root(job: JobReport, root: FleetRoot, kind: GroupKind, bullet: str) -> str:
 def made_by(job: JobReport, root: FleetRoot) -> str:
     """Return which processes made a root, and when."""
     when = f", {root.when}" if root.when else ""
-    who = f"{_whose(job, root.workers)} of {len(job.members):,} processes"
+    of = ", one of" if len(root.workers) == 1 else " of"  # they are numbered from 0 on
+    who = f"{_whose(job, root.workers)}{of} {len(job.members):,} processes"
     hosts = {job.members[number].host for number in root.workers} - {""}
     where = f" ({', '.join(sorted(hosts))})" if len(root.workers) == 1 and hosts else ""
     return f"{who}{where}{_computed_by(job, root)}{when}"

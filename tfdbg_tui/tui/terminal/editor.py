@@ -60,15 +60,17 @@ def _is_inside(file: str, directory: str) -> bool:
 def command(environ: Mapping[str, str], file: str, line: int) -> list[str]:
     """Return the command that opens a line of a file, as of `existing_file`.
 
+    Where the user has named no editor, that is vi, as for other programs.
+
     Args:
         environ: The environment.
         file: Path of the file.
         line: Number of the line, from 1.
 
     Raises:
-        EditorError: The user has named no editor.
+        EditorError: What the user has named is no command.
     """
-    named = environ.get("VISUAL") or environ.get("EDITOR") or ""
+    named = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     try:
         editor = shlex.split(named)
     except ValueError as error:
@@ -92,7 +94,8 @@ def run(command: Sequence[str]) -> str:
         with _interrupted_alone():
             subprocess.run(command, check=False)
     except OSError as error:
-        return f"{command[0]}: cannot be started: {error.strerror}"
+        reason = f"{command[0]}: cannot be started: {error.strerror}"
+        return f"{reason}; $EDITOR names the editor"
     return ""
 
 
