@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _TALL = 9
-_ROOMY = 11  # a pane this tall has a line more for step and iteration, if they are cut else
+_ROOMY = 11  # a pane this tall has a line more for all but the device, if that is cut else
 _TITLES = {"type": "op type", "fn": "function", "name": "tensor"}  # of fields of the language
 _COUNTS = {"-inf": "neg_inf", "+inf": "pos_inf"}  # the same in a `TensorSummary`
 
@@ -240,13 +240,10 @@ class GraphExecutionPane(Pane):
         if snapshot is None or trace is None or not self.row_count or height < _TALL:
             return ()
         event = TensorEvent("graph_execution", trace.index, trace.output_slot)
-        when = [
+        facts = [
             (snapshot.step_text(event), "dim"),
             (snapshot.batch_text(event), "dim"),
             (iteration_text(trace.iteration), "dim"),
-        ]
-        facts = [
-            *when,
             (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
             (self.charset.safe(short_device(trace.device)), "dim"),
         ]
@@ -256,7 +253,7 @@ class GraphExecutionPane(Pane):
         name = self.name_in_full(trace.tensor_name, facts, width)
         lines = (*name, *self.layer_line(event), (("  ", ""), *values))
         blank = self.lines_left(height, len(lines))
-        whole = self.name_in_full(trace.tensor_name, when, width)[-1]
+        whole = self.name_in_full(trace.tensor_name, facts[:-1], width)[-1]
         if height >= _ROOMY and width_of(whole) > width:
             blank = max(1, blank)
         return self.on_blank_lines(lines, width, blank)
