@@ -480,9 +480,13 @@ async def test_why_before_the_diagnosis_is_why_of_the_root(
     async with open_app(logdirs["mnist"]) as opened:
         await _undiagnosed(opened, ("2", "w"))
         assert opened.focus.pane == "why"
+        assert not opened.app.query_one(KeyBar).message
         explanation = opened.snapshot.explanation
         assert explanation is not None
         assert opened.focus.why == explanation.first
+        opened.app.post_message(Diagnosed(explanation))
+        await opened.pilot.pause()
+        assert opened.focus.pane == "why", "as long as the user stays there"
         await opened.press("escape")
         assert opened.focus.pane == "alerts"
         await _undiagnosed(opened, ("3", "g", "w"))

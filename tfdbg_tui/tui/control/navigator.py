@@ -165,11 +165,13 @@ class Navigator:
             self._parts.say("diagnosed: no tensor with NaN or ∞ has been recorded")
 
     def _ask_why(self, snapshot: Snapshot) -> None:
-        """Show why the root is bad, or say that there is none."""
+        """Show why the root is bad, and stay there; or say that there is none."""
         if snapshot.explanation is None or snapshot.explanation.first is None:
             self._say_what_it_is(snapshot)
-        else:
-            self.go(navigation.why, jump=True)
+            return
+        self._parts.main.keys.hush()
+        self.drop_target()
+        self.go(navigation.why, jump=True)
 
     def aim(self, navigate: Navigate, files: RunFiles) -> None:
         """Go where a function of navigation says in a run, as soon as that has been read."""
