@@ -412,7 +412,11 @@ async def test_runs_are_filtered_by_what_is_typed(logdirs: RecordedLogdirs, tmp_
         told = "\n".join(screen_lines(app))
         assert "0 of 2 runs" in told
         assert "No run holds that" in told
-        await pilot.press("backspace", "enter")
+        assert "Esc lists all" in told
+        await pilot.press("escape", *"mnist bad")
+        told = "\n".join(screen_lines(app))
+        assert "1 of 2 runs" in told, "Esc has ended the filter, and not the app"
+        await pilot.press("enter")
         for _ in range(200):
             await pilot.pause(0.02)
             if app.session.snapshot is not None:

@@ -291,8 +291,32 @@ async def test_what_is_not_on_record_is_said(open_app: Open, logdirs: RecordedLo
     async with open_app(logdirs["no_tensor"]) as opened:
         await show_layers(opened)
         assert "Neither magnitudes nor bad tensors are on record" in opened.screen()
+        assert opened.screen().endswith("─ ? keys  Esc closes ─╯"), "no other key does anything"
         await opened.press("n", "j", "tab", "enter")
+        assert isinstance(opened.app.screen, LayersScreen)
+        await opened.press("escape")
         assert not isinstance(opened.app.screen, LayersScreen)
+
+
+async def test_keys_that_do_nothing_are_not_named(open_app: Open, tmp_path: Path) -> None:
+    program(tmp_path, steps=6).open()
+    async with open_app(tmp_path) as opened:
+        await show_layers(opened)
+        assert "V history  Tab gradients  ? keys" in opened.screen(), "nothing is bad"
+        await opened.press("escape")
+        await opened.press("colon")
+        await opened.type("trace:0")
+        await opened.press("V")
+        assert "Enter goes there  m measured  ? keys" in opened.screen(), "one output"
+
+
+async def test_from_a_cell_with_nothing_one_goes_nowhere(open_app: Open, tmp_path: Path) -> None:
+    program(tmp_path, steps=6).open()
+    async with open_app(tmp_path) as opened:
+        await show_layers(opened)
+        await opened.press("G", "tab", "enter")
+        assert "nothing measured, and nothing bad" in opened.screen()
+        assert isinstance(opened.app.screen, LayersScreen)
 
 
 async def test_it_grows_with_the_run(open_app: Open, growing: str, tmp_path: Path) -> None:

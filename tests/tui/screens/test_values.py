@@ -51,6 +51,7 @@ async def test_all_columns_are_shown_that_have_room(
         await opened.press("n")
         (row,) = [line for line in opened.screen().split("\n") if "[5, :]" in line]
         assert row.strip("│ ").split() == ["[5,", ":]", "0", "+∞"]
+        assert "n bad  / slice  H histogram" in opened.screen(), "one table"
 
 
 async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(

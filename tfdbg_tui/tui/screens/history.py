@@ -21,7 +21,7 @@ from tfdbg_tui.wire.dtypes import MAX_FINITE
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     from textual.binding import BindingType
@@ -122,6 +122,16 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
         """See `ListScreen`."""
         return self._table.title()
 
+    def idle_keys(self) -> Iterator[str]:
+        """See `ListScreen`."""
+        history = self._table.history
+        if not history.bad.any():
+            yield "n"
+        if np.isnan(history.largest).all():
+            yield "m"
+        if self._table.is_alone:
+            yield "[ ]"
+
     async def action_go(self) -> None:
         """Close, and go to the computation that is looked at."""
         self.look()
@@ -210,6 +220,11 @@ class HistoryTable(VirtualList):
     def history(self) -> History:
         """The computations of the chosen tensor."""
         return self._history(self._tensors[self._chosen])
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is no other tensor to look at."""
+        return len(self._tensors) == 1
 
     @property
     def event(self) -> TensorEvent:

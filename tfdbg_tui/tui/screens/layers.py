@@ -29,7 +29,7 @@ from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from textual.binding import BindingType
 
@@ -132,10 +132,18 @@ class LayersScreen(ListScreen[Choice | None]):
         """See `ListScreen`."""
         return f"Layers  {self._strips.counts}"
 
+    def idle_keys(self) -> Iterable[str]:
+        """See `ListScreen`."""
+        return self._strips.idle_keys()
+
     async def action_go(self, history: bool) -> None:
-        """Close, and go to the tensor that is looked at, or to the history of the row's output."""
+        """Close, and go to the tensor that is looked at, or to the history of the row's output.
+
+        Where nothing is on record, as is told below the rows, that is nowhere.
+        """
         event = self._strips.output if history else self._strips.event
-        self.dismiss(None if event is None else Choice(event, history))
+        if event is not None:
+            self.dismiss(Choice(event, history))
 
     def action_variables(self) -> None:
         """Show the variables of layers and what optimizers keep of them, or leave them out."""
@@ -215,6 +223,18 @@ class HeatStrips(VirtualList):
             return f"reading{self._charset.ellipsis}"
         rows, steps = len(self._heat.rows), len(self._heat.steps)
         return f"{rows:,} row{'s' * (rows != 1)}, {steps:,} step{'s' * (steps != 1)}"
+
+    def idle_keys(self) -> Iterator[str]:
+        """Yield the keys that do nothing with what is shown."""
+        if self._grid is None or self._whole is None:
+            yield from ("Enter", "V", "v", "n", "Tab")
+            return
+        if all(row.variable is None for row in self._whole.rows):
+            yield "v"
+        if self._grid.first_bad() is None:
+            yield "n"
+        if self._grid.sides == 1:
+            yield "Tab"
 
     def toggle_variables(self) -> None:
         """Show a row for each variable, or none; stay on the layer."""

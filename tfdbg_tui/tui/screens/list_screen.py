@@ -15,7 +15,7 @@ from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 from tfdbg_tui.tui.widgets.names import least_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -84,12 +84,18 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
         return Content(f"{name}  {text}" if name else text)
 
     def _labels(self) -> Content:
-        """Return as many keys as there is room for; the last ones always."""
-        labels = [f"{key.key} {key.label}" for key in self._keys if key.label]
+        """Return as many keys that do something as there is room for; the last ones always."""
+        idle = set(self.idle_keys())
+        named = [key for key in self._keys if key.label and key.key not in idle]
+        labels = [f"{key.key} {key.label}" for key in named]
         room = self.app.size.width - _CORNERS
         while len(told := "  ".join([*labels, *_ALWAYS])) > room and labels:
             labels.pop()
         return Content(told)
+
+    def idle_keys(self) -> Iterable[str]:
+        """Return the keys that do nothing with what is shown."""
+        return ()
 
     def title_name(self) -> str:
         """Return the name that stands on the frame, before `title_text`; "" for none."""

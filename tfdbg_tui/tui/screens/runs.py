@@ -107,8 +107,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
     def compose(self) -> ComposeResult:
         """See Textual."""
         with self._box as box:
-            leave = "Esc closes" if self._can_close else "Esc quits"
-            box.border_subtitle = f"type to filter, Enter opens, {leave}"
+            box.border_subtitle = self._hint()
             yield self._filter
             yield self._options
 
@@ -136,7 +135,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             options.add_option(Option(self._line(files), id=str(self._runs.index(files))))
         if not self._shown:
             options.add_option(Option(Content.styled(_NOTHING, "$dim"), disabled=True))
-        self._box.border_title = self._title()
+        self._box.border_title, self._box.border_subtitle = self._title(), self._hint()
         self._marked = None
         if self._shown:
             options.highlighted = self._shown.index(chosen) if chosen in self._shown else 0
@@ -147,6 +146,11 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         if shown < every:
             return f"{shown:,} of {every:,} runs"
         return "the only run" if every == 1 else f"{every:,} runs: choose one"
+
+    def _hint(self) -> str:
+        leave = "Esc closes" if self._can_close else "Esc quits"
+        escape = "Esc lists all" if self._filter.value else leave
+        return f"type to filter, Enter opens, {escape}"
 
     @on(Options.OptionHighlighted)
     def _mark(self) -> None:
@@ -220,8 +224,10 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         self.dismiss(self._runs[int(event.option_id or 0)])
 
     async def action_close(self) -> None:
-        """Stay with the run that is shown; without one, leave."""
-        if self._can_close:
+        """List all runs again; then stay with the one that is shown; without one, leave."""
+        if self._filter.value:
+            self._filter.value = ""
+        elif self._can_close:
             self.dismiss(None)
         else:
             await self.app.action_quit()

@@ -16,7 +16,7 @@ from tfdbg_tui.tui.widgets.tensor_view import TensorView
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     import numpy.typing as npt
     from textual.binding import BindingType
@@ -85,6 +85,14 @@ class ValuesScreen(ListScreen[None]):
     def title_text(self) -> str:
         """See `ListScreen`."""
         return f"{self._tensor.dtype} {list(self._tensor.shape)}"
+
+    def idle_keys(self) -> Iterator[str]:
+        """See `ListScreen`."""
+        view = self._grid.view
+        if not len(view.bad):
+            yield "n"
+        if view.tables <= 1:
+            yield "[ ]"
 
     def on_mount(self) -> None:
         """Begin at the first bad element, if there is one."""
