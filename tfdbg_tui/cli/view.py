@@ -1,6 +1,6 @@
 """Open a logdir in the terminal app, or several: the processes of a job together.
 
-Other commands: info, diagnose, run, demo (tfdbg-tui COMMAND --help tells more of each).
+What other commands there are is told by tfdbg-tui --help.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.diagnosis.tiny import Program
+from tests.logdir.synthetic import write_logdir
+from tests.logdir.test_processes import process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,3 +30,16 @@ async def test_the_size_of_a_tensor_with_a_long_name_is_not_cut(
     async with open_app(tmp_path, (80, 24)) as opened:
         await opened.press("3", "g")
         assert "float32 3D 50,176 elements" in opened.screen()
+
+
+async def test_which_of_several_processes_has_recorded_something(
+    open_app: Open, tmp_path: Path
+) -> None:
+    for host, start in (("a", 1.0), ("b", 2.0)):
+        write_logdir(tmp_path, **process(host, (start, start + 2)))
+    async with open_app(tmp_path, (120, 40)) as opened:
+        for key, number in (("g", 0), ("G", 1)):
+            await opened.press("3", key)
+            assert f"process {number}, one of 2 ·" in opened.screen()
+            await opened.press("2", key)
+            assert f"process {number}, one of 2 ·" in opened.screen()

@@ -244,6 +244,7 @@ class GraphExecutionPane(Pane):
             (snapshot.step_text(event), "dim"),
             (snapshot.batch_text(event), "dim"),
             (iteration_text(trace.iteration), "dim"),
+            (snapshot.process_text(event), "dim"),
             (self.charset.safe(chips.size_and_type(trace.summary)), "dim"),
             (self.charset.safe(short_device(trace.device)), "dim"),
         ]

@@ -245,6 +245,7 @@ class ExecutionTimeline(Pane):
             "pause": ("after a pause" if execution.index in snapshot.run.pauses else "", "match"),
             "step": (snapshot.step_text(event), "dim"),
             "batch": (snapshot.batch_text(event), "dim"),
+            "process": (snapshot.process_text(event), "dim"),
             "host": (self.charset.fit(host, min(len(host), _HOST_WIDTH)), "dim"),
             "device": (self.charset.safe(short_device(device)), "dim"),
             "time": ("" if execution.unreadable or first.unreadable else f"{since:+.3f} s", "dim"),

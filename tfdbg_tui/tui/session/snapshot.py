@@ -198,6 +198,16 @@ class Snapshot:
         batch = None if step is None else self._fit_batch(step)
         return batch_text(batch) if batch else ""
 
+    def process_text(self, event: TensorEvent) -> str:
+        """Return which of several processes of the run has recorded an event, from 0; else ""."""
+        processes = len(self.run.files.file_sets)
+        if processes == 1:
+            return ""
+        executions, traces = self.run.executions, self.run.graph_executions
+        of_graph = event.kind == "graph_execution"
+        recorded = traces.site(event.index) if of_graph else executions.kind(event.index)
+        return f"process {recorded.file_set}, one of {processes:,}"
+
     def step_before(self, event: TensorEvent) -> int | None:
         """Return the step after which an event was; None where it is in one, or before all."""
         return step_before(self.run, self.dataflow, event)
