@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
+from tfdbg_tui.diagnosis.gradients import forward_ops
 from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.updates import variables_read
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 _MOST = 20_000  # executions that assign, whose inputs are read
 _FOLLOWED = 5_000  # tensors that a loss is made of
+_BEGINS_GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/grad_ys_\d+$")
 
 Key = tuple[int, int]
 """Tells a variable: file set and handle."""
@@ -214,8 +219,25 @@ def losses(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent]:
         run: The run.
         dataflow: Of the run.
     """
-    found = (_target(run, dataflow, request) for request in run.gradient_requests)
+    of_tapes = (_target(run, dataflow, request) for request in run.gradient_requests)
+    found = chain(of_tapes, _targets_in_v1(run, dataflow))
     yield from dict.fromkeys(_unscaled(run, dataflow, loss) for loss in found if loss is not None)
+
+
+def _targets_in_v1(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent | None]:
+    """Yield what `tf.gradients`, which is no tape, has differentiated.
+
+    It begins with ones, and what takes these is in the gradient of what was asked for.
+    """
+    for graph in list(run.graphs.values()):
+        for op in list(graph.ops.values()):
+            if op.op_type != "Fill" or not _BEGINS_GRADIENTS.search(op.name):
+                continue
+            uses = (graph.ops[use.op_name] for use in graph.consumers(op.name))
+            made = {one for use in uses for one in forward_ops(run, dataflow.calls, use)}
+            if len(made) == 1:
+                target = TensorRef(made.pop().name, 0)
+                yield _last_computed(run, dataflow, graph.graph_id, target)
 
 
 def magnitudes_of_loss(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
@@ -244,10 +266,24 @@ def _target(run: Run, dataflow: Dataflow, request: GradientRequest) -> TensorEve
     if request.target is None:
         made = dataflow.timeline.maker_in(request.file_set, request.target_id)
         return dataflow.origin(made) if made is not None else None
+    return _last_computed(run, dataflow, request.target_graph_id, request.target)
+
+
+def _last_computed(
+    run: Run, dataflow: Dataflow, graph_id: str, tensor: TensorRef
+) -> TensorEvent | None:
+    """Return the last computation of a tensor of a graph, of what it is a copy of.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        graph_id: The graph.
+        tensor: The tensor in it.
+    """
     traces = run.graph_executions
-    for site, number in dataflow.timeline.sites(request.target_graph_id, request.target.op_name):
+    for site, number in dataflow.timeline.sites(graph_id, tensor.op_name):
         row = traces.last_before(number, len(traces))
-        if row is not None and site.output_slot == request.target.slot:
+        if row is not None and site.output_slot == tensor.slot:
             return dataflow.origin(TensorEvent("graph_execution", row, site.output_slot))
     return None
 

@@ -842,6 +842,43 @@ def test_a_loss_that_gets_far_above_what_it_was(
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize(
+    ("losses", "op_type", "expected"),
+    [
+        ([-1e-4, 2e-4, -1e-4, *[-0.06] * 9], "Sub", []),  # a critic with clipped weights
+        ([-1e-4, 2e-4, -1e-4, *[-0.06] * 9], "Mean", []),
+        ([0.1, 0.1, 0.1, *[900.0] * 9], "Neg", []),  # an actor whose values of states are below 0
+        ([0.1, 0.1, 0.1, *[900.0] * 9], "Mean", ["training-diverges"]),
+        ([-0.1, 0.1, -0.1, *[-900.0] * 5, -2e4, -3e4, -4e4, -6e4], "Sub", ["training-diverges"]),
+        ([-0.1, 0.1, -0.1, *[-900.0] * 5, -2e4, 3e4, -4e4, -40.0], "Sub", []),
+    ],
+)
+@pytest.mark.parametrize("is_averaged", [True, False])
+@pytest.mark.parametrize("is_v1", [True, False])
+def test_a_loss_that_may_be_negative_has_to_get_very_far(
+    tmp_path: Path,
+    losses: list[float],
+    op_type: str,
+    is_averaged: bool,
+    is_v1: bool,
+    expected: list[str],
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", op_type, "made", "x:0")
+    recorded.op("f", "Mean", "loss", "made:0")
+    loss = "loss" if is_averaged else "made"
+    recorded.op("f", "Fill", "gradients/grad_ys_0", "one:0")
+    recorded.op("f", "Mul", f"gradients/{loss}_grad/Mul", "gradients/grad_ys_0:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    if not is_v1:
+        recorded.gradients([7], of=("f", f"{loss}:0"))
+    for step in range(STEPS):
+        for name in dict.fromkeys(("made", loss)):
+            recorded.trace("f", name, some(losses[step], 1), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize("rises", [True, False])
 def test_an_eager_loss_is_not_compared_with_what_else_its_line_computes(
     tmp_path: Path, rises: bool
@@ -849,7 +886,7 @@ def test_an_eager_loss_is_not_compared_with_what_else_its_line_computes(
     """Of two that a line computes in each step, some steps measure one, and some the other."""
     recorded = program(tmp_path)
     for step in range(STEPS):
-        loss = 1e3 * (rises and step > 4) + 1e-3
+        loss = 1e5 * (rises and step > 4) + 1e-3
         at = 10 * step
         recorded.execution(
             "Neg", [at], {at + 1: some(1e3)}, line=5, extremes=step in (8, 9, 10, 11)

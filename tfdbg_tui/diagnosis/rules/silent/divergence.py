@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 _ENDS = 3  # measured steps at the beginning, and at the end, that a loss or gradient is compared in
 _RISEN = 50.0  # times
+_RISEN_SIGNED = 1e4
+"""Times where a loss may be below 0: scores of critics and values of states are often hundreds."""
+_SAMPLE = 8  # computations of a loss whose sign is looked at
+_AVERAGES = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Mul", "Cast", "Identity", "Reshape"})
+_CHANGES_SIGN = frozenset({"Neg", "Sub"})
 _LOSS_BEYOND = 1e12  # times that it never gets above even once while something is learnt
 _RECENT = 32  # measured steps that are looked at
 _STEPS = 6  # that it has to grow in
@@ -127,16 +133,21 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses that have got far above what they were at first, and stay there.
 
     Those that were beyond all bounds need not stay there: what has run away on some batches may be
-    thrown back by others.  A single step is of a batch that is unlike all others.
+    thrown back by others.  A single step is of a batch that is unlike all others.  One that may be
+    below 0, as a difference of scores, may begin anywhere near 0 and has to get far away from 1.
     """
     for loss in losses(run, dataflow):
         found = magnitudes_of_loss(run, dataflow, loss)
         steps, largest = by_step(run, found)
         if len(steps) < _STEPS:
             continue
-        first = float(np.median(largest[:_ENDS]))
+        about = float(np.median(largest[:_ENDS]))
+        signed = _may_be_negative(run, dataflow, loss, found)
+        first = max(1.0, about) if signed else about
         high = largest >= _RISEN * first
         stays = bool(high[-_ENDS:].all())
+        if signed:
+            stays &= bool(largest[-1] >= _RISEN_SIGNED * first)
         beyond = largest.max() >= _LOSS_BEYOND * max(1.0, first) and np.count_nonzero(high) > 1
         if not first or not (stays or beyond):
             continue
@@ -147,11 +158,30 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
             else f"{largest[since]:.3g} in step {steps[since]:,}"
         )
         evidence = (
-            f"the loss was about {first:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is "
+            f"the loss was about {about:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is "
             f"{reached}, and {largest[-1]:.3g} in step {steps[-1]:,}"
         )
         risen = _in_step(run, loss, found, int(steps[since]))
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
+
+
+def _may_be_negative(run: Run, dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) -> bool:
+    """Whether a loss is below 0 at times, or is a difference, or something with its sign changed.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        loss: A computation of it.
+        found: Its magnitudes.
+    """
+    rows = found.rows[np.unique(np.linspace(0, len(found) - 1, _SAMPLE).astype(int))]
+    summaries = [summary_of(run, replace(loss, index=row)) for row in rows.tolist()]
+    if any(one is not None and (one.minimum or 0) < 0 for one in summaries):
+        return True
+    made: TensorEvent | None = loss
+    while made is not None and op_type_of(run, made) in _AVERAGES:
+        made = next((producer.event for producer in dataflow.producers(made)), None)
+    return made is not None and op_type_of(run, made) in _CHANGES_SIGN
 
 
 def growth_without_end(steps: Int64Array, largest: Floats) -> Growth | None:
