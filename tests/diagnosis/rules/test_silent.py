@@ -851,6 +851,8 @@ def test_a_loss_that_gets_far_above_what_it_was(
         ([0.1, 0.1, 0.1, *[900.0] * 9], "Mean", ["training-diverges"]),
         ([-0.1, 0.1, -0.1, *[-900.0] * 5, -2e4, -3e4, -4e4, -6e4], "Sub", ["training-diverges"]),
         ([-0.1, 0.1, -0.1, *[-900.0] * 5, -2e4, 3e4, -4e4, -40.0], "Sub", []),
+        ([-2.0 * step**3 for step in range(STEPS)], "Mean", ["training-diverges"]),
+        ([-200.0 * step for step in range(STEPS)], "Mean", []),
     ],
 )
 @pytest.mark.parametrize("is_averaged", [True, False])

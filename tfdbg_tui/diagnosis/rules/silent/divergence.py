@@ -32,6 +32,8 @@ _ENDS = 3  # measured steps at the beginning, and at the end, that a loss or gra
 _RISEN = 50.0  # times
 _RISEN_SIGNED = 1e4
 """Times where a loss may be below 0: scores of critics and values of states are often hundreds."""
+_RISEN_EVER_FASTER = 1e3  # times, where it does not slow down
+_POWER = 1.5  # of the step by which it then rises: values of states grow by about the same in each
 _SAMPLE = 8  # computations of a loss whose sign is looked at
 _AVERAGES = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Mul", "Cast", "Identity", "Reshape"})
 _CHANGES_SIGN = frozenset({"Neg", "Sub"})
@@ -147,7 +149,8 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         high = largest >= _RISEN * first
         stays = bool(high[-_ENDS:].all())
         if signed:
-            stays &= bool(largest[-1] >= _RISEN_SIGNED * first)
+            needed = _RISEN_EVER_FASTER if _speeds_up(steps, largest) else _RISEN_SIGNED
+            stays &= bool(largest[-1] >= needed * first)
         beyond = largest.max() >= _LOSS_BEYOND * max(1.0, first) and np.count_nonzero(high) > 1
         if not first or not (stays or beyond):
             continue
@@ -163,6 +166,14 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         )
         risen = _in_step(run, loss, found, int(steps[since]))
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
+
+
+def _speeds_up(steps: Int64Array, largest: Floats) -> bool:
+    """Whether numbers have grown by a higher power of the step than 1 in the later half."""
+    since = steps - steps[0] + 1
+    half = int(np.searchsorted(since, since[-1] / 2))
+    least = largest[half] * (since[-1] / since[half]) ** _POWER
+    return half < len(steps) - 1 and largest[-1] >= max(least, largest.max())
 
 
 def _may_be_negative(run: Run, dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) -> bool:
