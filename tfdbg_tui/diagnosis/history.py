@@ -112,6 +112,20 @@ def by_step(run: Run, found: Magnitudes) -> tuple[Int64Array, Floats]:
     return numbers, largest
 
 
+def in_step(run: Run, event: TensorEvent, found: Magnitudes, step: int) -> TensorEvent:
+    """Return the first measured computation of a tensor in a step.
+
+    Args:
+        run: The run.
+        event: A computation of the tensor.
+        found: Its magnitudes.
+        step: One of the steps in which it was measured.
+    """
+    found = found.some(found.executions >= 0)
+    numbers = run.executions.steps.numbers_of(found.executions)
+    return replace(event, index=int(found.rows[np.flatnonzero(numbers == step)[0]]))
+
+
 def measured_tensors(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
     """Yield each tensor of which magnitudes are on record, by its last one, and all of these."""
     traces = run.graph_executions

@@ -881,6 +881,40 @@ def test_a_loss_that_may_be_negative_has_to_get_very_far(
     assert suspects(recorded) == expected
 
 
+AT_BOUND = [-1.0, -1.2, -0.9, -5.0, -9.0, -14.0, *[-16.1] * 6]
+
+
+@pytest.mark.parametrize(
+    ("losses", "lowest", "size", "expected"),
+    [
+        (AT_BOUND, -16.1, 64, ["loss-at-bound"]),
+        (AT_BOUND, -16.1, 1, []),  # the logarithm of an error, which may be small
+        (AT_BOUND, -3.0, 64, []),
+        ([2 * loss for loss in AT_BOUND], -16.1, 64, ["loss-at-bound"]),  # of two logarithms
+        ([0.6 * loss for loss in AT_BOUND], -16.1, 64, []),
+        ([-loss for loss in AT_BOUND], -16.1, 64, []),  # of wrong labels
+        ([-16.1] * STEPS, -16.1, 64, []),
+    ],
+)
+def test_a_loss_at_the_bound_of_its_logarithm(
+    tmp_path: Path, losses: list[float], lowest: float, size: int, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Log", "Log", "p:0")
+    recorded.op("f", "Mul", "chosen", "Log:0", "y:0")
+    recorded.op("f", "Mean", "loss", "chosen:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([7], of=("f", "loss:0"))
+    for step in range(STEPS):
+        for name in ("Log", "chosen"):
+            recorded.trace("f", name, some(lowest, size), serial=step + 1, extremes=True)
+        recorded.trace("f", "loss", some(losses[step], 1), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    report = diagnose(recorded.open())
+    assert [suspect.rule for suspect in report.suspects] == expected
+    assert all(suspect.step == 5 for suspect in report.suspects)
+
+
 @pytest.mark.parametrize("rises", [True, False])
 def test_an_eager_loss_is_not_compared_with_what_else_its_line_computes(
     tmp_path: Path, rises: bool

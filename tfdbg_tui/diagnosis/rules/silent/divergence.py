@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, in_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
@@ -100,7 +100,7 @@ def _risen_gradients(run: Run, dataflow: Dataflow) -> list[Suspect]:
             f"{largest[since]:.3g} in step {steps[since]:,}, and is {largest[-1]:.3g} in step "
             f"{steps[-1]:,}"
         )
-        first = _in_step(run, event, found, int(steps[since]))
+        first = in_step(run, event, found, int(steps[since]))
         risen.append((float(largest[-1]), first, evidence))
     if not risen:
         return []
@@ -122,13 +122,6 @@ def _is_gradient(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
 def _since(high: npt.NDArray[np.bool_]) -> int:
     """Return the place from which on all up to the last are so."""
     return len(high) - int(np.argmin(high[::-1]))
-
-
-def _in_step(run: Run, event: TensorEvent, found: Magnitudes, step: int) -> TensorEvent:
-    """Return the first measured computation of a tensor in a step."""
-    found = found.some(found.executions >= 0)
-    numbers = run.executions.steps.numbers_of(found.executions)
-    return replace(event, index=int(found.rows[np.flatnonzero(numbers == step)[0]]))
 
 
 def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
@@ -164,7 +157,7 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
             f"the loss was about {about:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is "
             f"{reached}, and {largest[-1]:.3g} in step {steps[-1]:,}"
         )
-        risen = _in_step(run, loss, found, int(steps[since]))
+        risen = in_step(run, loss, found, int(steps[since]))
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
 
 

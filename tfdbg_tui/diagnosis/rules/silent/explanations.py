@@ -109,6 +109,15 @@ TRAINING_DIVERGES = Explanation(
     "and targets, and look at the batch before the growth began.",
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
+LOSS_AT_BOUND = Explanation(
+    id="loss-at-bound",
+    title="A loss that is as low as the bound of its logarithm lets it be",
+    why="The loss is the logarithm of probabilities, not its negative: training makes the "
+    "probabilities of what is right 0, and only a bound (an epsilon, a clip) keeps the logarithm "
+    "from -∞. Nothing more is learned then.",
+    fix="Change the sign of the loss (-tf.math.log(p + epsilon)), or of what is to be maximised.",
+    example=Example("Mean(labels * Log(p + 1e-7)): -1.1 in step 0, -16.118 from step 300 on"),
+)
 SATURATED_ACTIVATION = Explanation(
     id="saturated-activation",
     title="An activation that is saturated everywhere",
@@ -168,6 +177,7 @@ EXPLANATIONS = (
     MOST_STEPS_SKIPPED,
     LOSS_SCALE_BELOW_ONE,
     TRAINING_DIVERGES,
+    LOSS_AT_BOUND,
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
     LAYER_NEVER_CHANGES,

@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
+from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
@@ -70,7 +71,7 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *search.sampled(),
         *search.softmax_twice(),
         *find_near_overflow(run, search.reckoned),
-        *find_divergence(run, dataflow),
+        *(list(find_at_bound(run, dataflow)) or find_divergence(run, dataflow)),
         *find_unchanged(run, dataflow),
         *find_tiny_updates(run, dataflow),
         *find_exploded_slots(run, dataflow),
