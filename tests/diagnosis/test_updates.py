@@ -209,3 +209,46 @@ def test_steps_that_are_too_short_to_change_a_variable(
         assert finding.layer is not None
         assert finding.layer.name == "hidden"
         assert "at most 1e-12, which is 2e-12 of its largest number, in all 12" in finding.evidence
+
+
+@pytest.mark.parametrize(
+    ("op_type", "rate", "gradient", "told"),
+    [
+        ("ResourceApplyGradientDescent", 1e-11, 0.1, True),
+        ("ResourceApplyGradientDescent", 1e-6, 0.1, False),
+        ("ResourceApplyGradientDescent", 1e-7, 1e-5, True),
+        ("ResourceApplyGradientDescent", 1e-7, 0.0, False),  # nothing comes back: of another kind
+        ("ResourceApplyAdam", 1e-12, 1e-5, True),
+        ("ResourceApplyAdam", 1e-7, 1e-5, False),  # as it divides by the size of the gradient
+        ("ResourceApplyCenteredRMSProp", 1e-12, 1e-5, False),  # not known
+    ],
+)
+@pytest.mark.parametrize("is_v1", [True, False])
+def test_steps_of_optimizers_that_are_too_short_to_change_a_variable(
+    tmp_path: Path, op_type: str, rate: float, gradient: float, is_v1: bool, told: bool
+) -> None:
+    recorded = Program(tmp_path)
+    recorded.graph("f", "" if is_v1 else "f")
+    if is_v1:
+        recorded.op("f", "VariableV2", "v")
+        recorded.op("f", "Identity", "read", "v:0", dtype="float32")
+    else:
+        recorded.variable(HIDDEN)
+        recorded.function("f", "f", "v", captured=(HIDDEN,))
+        recorded.op("f", "Placeholder", "v")
+        recorded.op("f", "ReadVariableOp", "read", "v:0", dtype="float32")
+    recorded.op("f", "Const", "rate", dtype="float32")
+    recorded.op("f", "Mul", "gradients/Mul", "x:0", "y:0", dtype="float32")
+    recorded.op("f", "Identity", "gradients/handed_on", "gradients/Mul:0", dtype="float32")
+    between = ["v:0"] * (4 if "Adam" in op_type else 0), ["v:0"] * (3 if "Adam" in op_type else 0)
+    inputs = "v:0", *between[0], "rate:0", *between[1], "gradients/handed_on:0"
+    op_type = op_type.removeprefix("Resource") if is_v1 else op_type
+    recorded.op("f", op_type, "apply", *inputs, outputs=0)
+    for step in range(12):
+        values = {"read": 0.4, "rate": rate, "gradients/Mul": gradient}
+        for name, value in values.items():
+            array = np.array([value], np.float32)
+            recorded.trace("f", name, array, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1)
+    suspects = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in suspects] == ["updates-too-small"] * told

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
-from tfdbg_tui.diagnosis.dataflow.variables import Variables
+from tfdbg_tui.diagnosis.dataflow.variables import Variables, computes
 from tfdbg_tui.logdir import Variable
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -45,6 +45,8 @@ class VariableValues:
 
     Attributes:
         variables: Those of the run, and what ops of TensorFlow 1 make of which values are recorded.
+        steps: The ops that compute a variable from what it held (`ResourceApplyAdam`), by graph and
+            name, each with its variable.
     """
 
     def __init__(self, run: Run, calls: Calls) -> None:
@@ -53,6 +55,7 @@ class VariableValues:
         self._known = {v.key: v for v in run.variables}
         variables = Variables(run, calls, self._timeline)
         self._of_tensors = dict(self._values(variables)) if self._known else {}
+        self.steps = {**dict(self._steps(variables)), **dict(_steps_in_v1(run))}
         self._of_tensors.update(_values_in_v1(run))
         of_v1 = (value.variable for value in self._of_tensors.values())
         self.variables = tuple(dict.fromkeys((*run.variables, *of_v1)))
@@ -109,6 +112,23 @@ class VariableValues:
                 if variable is not None:
                     tensor = op.inputs[1] if is_update else TensorRef(op.name, 0)
                     yield (graph_id, tensor), Value(variable, is_update)
+
+    def _steps(self, variables: Variables) -> Iterator[tuple[tuple[str, str], Variable]]:
+        for graph_id, graph in list(self._run.graphs.items()):
+            for op in list(graph.ops.values()) if self._known else ():
+                key = graph.file_set, variables.handle(op) if computes(op.op_type) else 0
+                if key in self._known:
+                    yield (graph_id, op.name), self._known[key]
+
+
+def _steps_in_v1(run: Run) -> Iterator[tuple[tuple[str, str], Variable]]:
+    """Yield the ops of graphs of TensorFlow 1 that compute variables, with these."""
+    for graph_id, graph in list(run.graphs.items()):
+        ops = {} if graph.name else dict(graph.ops)
+        made = _made_in_v1(ops.values(), graph.file_set)
+        for op in ops.values():
+            if computes(op.op_type) and op.inputs and op.inputs[0].op_name in made:
+                yield (graph_id, op.name), made[op.inputs[0].op_name]
 
 
 def _values_in_v1(run: Run) -> Iterator[tuple[tuple[str, TensorRef], Value]]:

@@ -12,18 +12,57 @@ from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import UPDATES_TOO_SMALL
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.variable_values import VariableValues
+from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run, Variable
-    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+    from tfdbg_tui.logdir import GraphOp, Run, Variable
+    from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
+
+    _Measured = dict[tuple[str, TensorRef], tuple[TensorEvent, Magnitudes]]
 
 _MANY = 4  # measured computations of each update
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 """From 1 to the next number of each type."""
+
+
+class _Step(NamedTuple):
+    """How far the op of an optimizer goes at most.
+
+    Attributes:
+        rate: Which of its inputs is the learning rate.
+        gradient: Which is the gradient.
+        times: How many times the rate, or the rate times the gradient, it goes, momentum included.
+        divides: Whether it divides the gradient by its size.
+    """
+
+    rate: int
+    gradient: int
+    times: float = 1.0
+    divides: bool = False
+
+
+_STEPS = {
+    "ApplyGradientDescent": _Step(1, 2),
+    "ApplyMomentum": _Step(2, 3, 100.0),
+    "ApplyKerasMomentum": _Step(2, 3, 100.0),
+    "ApplyAdam": _Step(5, 9, 10.0, divides=True),
+    "ApplyAdagrad": _Step(2, 3, divides=True),
+    "ApplyAdagradV2": _Step(2, 4, divides=True),
+    "ApplyRMSProp": _Step(3, 7, 100.0, divides=True),
+}
+"""Of the ops of optimizers, with or without `Resource` before them."""
+
+
+class _Added(NamedTuple):
+    """A tensor that is added to a variable, or its gradient, and how much is added at most."""
+
+    event: TensorEvent
+    found: Magnitudes
+    largest: Floats
 
 
 class _Update(NamedTuple):
@@ -38,8 +77,8 @@ class _Update(NamedTuple):
 
     event: TensorEvent
     variable: Variable
-    largest: np.ndarray
-    share: np.ndarray
+    largest: Floats
+    share: Floats
 
 
 def find_tiny_updates(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
@@ -72,27 +111,80 @@ def find_tiny_updates(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
 def _by_graph(run: Run, dataflow: Dataflow) -> dict[str, list[_Update]]:
     """Return the updates of each graph that has measured all that it makes."""
     values = VariableValues(run, dataflow.calls)
+    measured = _measured_in_graphs(run)
     reads: dict[tuple[str, Variable], Magnitudes] = {}
-    added: dict[tuple[str, Variable], tuple[TensorEvent, Magnitudes]] = {}
-    for event, found in measured_tensors(run):
-        if event.kind == "execution":
-            continue
-        site = run.graph_executions.site(event.index)
-        value = values.of_site(site)
+    added: dict[tuple[str, Variable], _Added | None] = {}
+    for (graph_id, _), (event, found) in measured.items():
+        value = values.of_site(run.graph_executions.site(event.index))
         if value is None or value.variable.slot_of or not value.variable.trainable:
             continue
         if value.is_update:
-            added[site.graph_id, value.variable] = event, found
+            added[graph_id, value.variable] = _Added(event, found, found.largest)
         else:
-            reads[site.graph_id, value.variable] = found
+            reads[graph_id, value.variable] = found
+    for (graph_id, name), variable in values.steps.items():
+        if variable.trainable and not variable.slot_of:
+            added[graph_id, variable] = _step_of(run, measured, run.graphs[graph_id].ops[name])
     graphs: dict[str, list[_Update]] = defaultdict(list)
     unknown = set()
-    for (graph_id, variable), (event, found) in added.items():
+    for (graph_id, variable), one in added.items():
         read = reads.get((graph_id, variable))
-        together = read is not None and np.array_equal(read.executions, found.executions)
-        if read is None or not together or len(found) < _MANY:
+        held = _in_same(read, one.found) if read is not None and one is not None else None
+        if one is None or held is None or len(held) < _MANY:
             unknown.add(graph_id)
-        elif read.largest.all():
-            share = found.largest / read.largest
-            graphs[graph_id].append(_Update(event, variable, found.largest, share))
+        elif held.all():
+            share = one.largest / held
+            graphs[graph_id].append(_Update(one.event, variable, one.largest, share))
     return {graph_id: some for graph_id, some in graphs.items() if graph_id not in unknown}
+
+
+def _measured_in_graphs(run: Run) -> _Measured:
+    found = {}
+    for event, magnitudes in measured_tensors(run):
+        if event.kind == "graph_execution":
+            site = run.graph_executions.site(event.index)
+            found[site.graph_id, TensorRef(site.op_name, site.output_slot)] = event, magnitudes
+    return found
+
+
+def _step_of(run: Run, measured: _Measured, op: GraphOp) -> _Added | None:
+    """Return what the op of an optimizer adds at most; None where that is not known.
+
+    Args:
+        run: The run.
+        measured: The tensors of graphs that were measured.
+        op: The op.
+    """
+    kind = _STEPS.get(op.op_type.removeprefix("Resource"))
+    if kind is None or len(op.inputs) <= max(kind.rate, kind.gradient):
+        return None
+    rate, gradient = (
+        measured.get((op.graph_id, _behind_identities(run, op.graph_id, op.inputs[place])))
+        for place in (kind.rate, kind.gradient)
+    )
+    if rate is None or gradient is None:
+        return None
+    event, found = gradient
+    rates = _in_same(rate[1], found)
+    if rates is None:
+        return None
+    sizes = np.sign(found.largest) if kind.divides else found.largest
+    return _Added(event, found, kind.times * rates * sizes)
+
+
+def _behind_identities(run: Run, graph_id: str, tensor: TensorRef) -> TensorRef:
+    """Return the tensor that one of a graph is the same as: what only hands on is not measured."""
+    op = run.op(graph_id, tensor.op_name)
+    while op is not None and op.op_type == "Identity" and op.inputs:
+        tensor = op.inputs[0]
+        op = run.op(graph_id, tensor.op_name)
+    return tensor
+
+
+def _in_same(some: Magnitudes, others: Magnitudes) -> Floats | None:
+    """Return the largest magnitudes of a tensor in the executions of another, each measured once.
+
+    None where it was not measured in each of them.
+    """
+    some = some.some(np.isin(some.executions, others.executions))
+    return some.largest if np.array_equal(some.executions, others.executions) else None
