@@ -74,6 +74,29 @@ def test_json_has_the_promised_form(
     assert sum(line["tensors"] for line in report["bad_lines"]) == report["alerts"]
 
 
+@pytest.mark.parametrize(
+    ("times", "expected"), [(5, "batch 9 of epoch 1"), (4, "batches 6 to 10 of epoch 1")]
+)
+def test_the_batch_of_several_in_one_step_is_told(
+    tmp_path: Path, times: int, expected: str
+) -> None:
+    """Where an op has run once for each batch (`steps_per_execution`); not in an inner loop."""
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "train", "root")
+    made.function("f", "f")
+    made.op("f", "Log", "Log", "x:0")
+    made.fit_batch(0, 1, 1, 5)
+    for step in range(2):
+        for time in range(5 if step == 0 else times):
+            value = np.nan if step == 1 and time == 3 else 0.0
+            made.trace("f", "Log", floats(value), serial=step + 1, step=step)
+        made.execution("f", [], {step + 10: floats(1.0)}, "f", serial=step + 1, step=step)
+    (root,) = diagnose(made.open()).to_json()["roots"]
+    assert root["when"] == f"step 1 of 0 to 1, {expected}"
+    assert root["fit_batch"]["batch"] == int(expected.split()[1])
+
+
 def test_the_iteration_of_a_loop_is_told(tmp_path: Path) -> None:
     made = Program(tmp_path)
     made.graph("f", "f")

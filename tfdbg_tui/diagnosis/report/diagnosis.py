@@ -49,6 +49,7 @@ from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.loaded import calling_line, is_loaded
 from tfdbg_tui.diagnosis.report.when import (
+    batch_of,
     element_of,
     is_made_ahead,
     iteration_of,
@@ -151,8 +152,9 @@ class Diagnosis:
             chain = (self.links.link(event, False, ""), *chain)
         found = self._finding(event, rule, match, root.alerts, chain)
         if self._in_pipeline(root.event):
-            step = self._step_of_first_use(root)
-            found = replace(found, made_ahead=True, **self._when(step))
+            used = self._first_use(root)
+            when = self._when(used or event, self._step(used) if used else None)
+            found = replace(found, made_ahead=True, **when)
         alike = self._alike(root)
         layers = [layer for event in alike if (layer := self._layer(event))]
         own = {None, found.layer, found.input_layer}
@@ -330,15 +332,14 @@ class Diagnosis:
                 return False
         return True
 
-    def _step_of_first_use(self, root: Root) -> int | None:
-        """Return the step in which what a pipeline made first makes others bad.
+    def _first_use(self, root: Root) -> TensorEvent | None:
+        """Return what was first made bad, in a step, of what a pipeline made.
 
         It makes data in advance, while other steps run.
         """
         made = (node.site.first for node in root.members[:_ALIKE])
         used = (event for event in made if not self._in_pipeline(event))
-        steps = (step_of(self._run, self.dataflow, event) for event in used)
-        return next((step for step in steps if step is not None), None)
+        return next((event for event in used if self._step(event) is not None), None)
 
     def _in_pipeline(self, event: TensorEvent) -> bool:
         return is_made_ahead(self._run, self.dataflow, event)
@@ -389,7 +390,7 @@ class Diagnosis:
         finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
         finding = replace(finding, other_layers=suspect.others)
         if finding.step is None is finding.after_step and suspect.step is not None:
-            finding = replace(finding, **self._when(suspect.step))
+            finding = replace(finding, **self._when(suspect.event, suspect.step))
         if suspect.layer is None:
             return finding
         return replace(finding, layer=suspect.layer, input_layer=None, variables=())
@@ -433,7 +434,7 @@ class Diagnosis:
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or UNKNOWN_OP,
             graph=graph.name if graph else None,
-            **self._when(step, step_before(run, self.dataflow, event)),
+            **self._when(event, step, step_before(run, self.dataflow, event)),
             device=device_of(run, event),
             location=location,
             differentiated_at=ran if ran != location else None,
@@ -448,13 +449,13 @@ class Diagnosis:
             summary=summary_of(run, event),
         )
 
-    def _when(self, step: int | None, after: int | None = None) -> _When:
-        run = self._run
+    def _when(self, event: TensorEvent, step: int | None, after: int | None = None) -> _When:
+        batch = batch_of(self._run, self.dataflow, event, step) if step is not None else None
         return {
             "step": step,
-            "fit_batch": run.fit_batch(step) if step is not None else None,
+            "fit_batch": batch,
             "after_step": after,
-            "when": when_text(run, step, after),
+            "when": when_text(self._run, step, after, batch),
         }
 
     def _layer(self, event: TensorEvent) -> Layer | None:

@@ -253,7 +253,10 @@ class Report:
         """
         roots, benign = (
             tuple(
-                replace(finding, when=when_text(run, finding.step, finding.after_step))
+                replace(
+                    finding,
+                    when=when_text(run, finding.step, finding.after_step, finding.fit_batch),
+                )
                 for finding in findings
             )
             for findings in (roots, benign)

@@ -100,7 +100,7 @@ def element_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
         dataflow: Of the run.
         event: A tensor that was made.
     """
-    calls, timeline, graph_id = dataflow.calls, dataflow.timeline, graph_id_of(run, event)
+    calls, graph_id = dataflow.calls, graph_id_of(run, event)
     if graph_id is None or iteration_of(run, event) is not None or calls.in_pipeline(graph_id):
         return None
     site = calls.call_site(graph_id)
@@ -111,13 +111,51 @@ def element_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
         site = calls.call_site(graph_id)
     if site is None or not calls.takes_elements(graph_id):
         return None
+    place = _place_in_execution(dataflow, event)
+    return place[0] if place is not None else None
+
+
+def batch_of(run: Run, dataflow: Dataflow, event: TensorEvent, step: int) -> FitBatch | None:
+    """Return the batch of Keras' `fit` that a tensor was made for.
+
+    Of a step that is several batches (`steps_per_execution`) it is one of these if an op of a graph
+    has run once for each.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: A tensor that was made.
+        step: The step that it was made in.
+    """
+    batch = run.fit_batch(step)
+    if batch is None or batch.batch == batch.last_batch or event.kind != "graph_execution":
+        return batch
+    if step_of(run, dataflow, event) != step:
+        return batch
+    place = _place_in_execution(dataflow, event)
+    if place is None or place[1] != batch.last_batch - batch.batch + 1:
+        return batch
+    mine = batch.batch + place[0]
+    return batch._replace(batch=mine, last_batch=mine)
+
+
+def _place_in_execution(dataflow: Dataflow, event: TensorEvent) -> tuple[int, int] | None:
+    """Return how many computations of a tensor an execution made before one, and how many in all.
+
+    None where the execution is not known.
+    """
+    timeline = dataflow.timeline
     rows, mine = timeline.rows_of(event.index), timeline.execution_of(event.index)
-    position = bisect.bisect_left(rows, event.index)
     if mine is None:
         return None
-    return position - bisect.bisect_left(
-        rows, mine, hi=position, key=lambda row: timeline.execution_of(int(row)) or 0
-    )
+
+    def execution_of(row: int) -> int:
+        return timeline.execution_of(int(row)) or 0
+
+    position = bisect.bisect_left(rows, event.index)
+    first = bisect.bisect_left(rows, mine, hi=position, key=execution_of)
+    end = bisect.bisect_right(rows, mine, lo=position, key=execution_of)
+    return position - first, end - first
 
 
 def iteration_text(iteration: int | None) -> str:
@@ -125,7 +163,9 @@ def iteration_text(iteration: int | None) -> str:
     return "" if iteration is None else f"iteration {iteration:,}"
 
 
-def when_text(run: Run, step: int | None, after: int | None = None) -> str:
+def when_text(
+    run: Run, step: int | None, after: int | None = None, batch: FitBatch | None = None
+) -> str:
     """Return a step among all: ``step 6 of 0 to 23``; "" where there is none.
 
     Of Keras' `fit` it says which batch that is; steps that the program has not marked are said to
@@ -135,6 +175,7 @@ def when_text(run: Run, step: int | None, after: int | None = None) -> str:
         run: The run.
         step: The step; None for what is in none.
         after: The step after which that was, as a validation; None where it is before all.
+        batch: The batch, where it is known better than the step; see `batch_of`.
     """
     if step is None:
         return f"{_AFTER}{when_text(run, after)}" if after is not None else ""
@@ -143,7 +184,7 @@ def when_text(run: Run, step: int | None, after: int | None = None) -> str:
     if len(steps) >= 2:
         among += f" of {int(steps.numbers[0]):,} to {int(steps.numbers[-1]):,}"
         among += counted_text(run)
-    batch = run.fit_batch(step)
+    batch = batch or run.fit_batch(step)
     return f"{among}, {batch_text(batch)}" if batch else among
 
 
