@@ -137,7 +137,7 @@ def _take_nothing_of(
     """
     targets = (_target(run, dataflow, request) for request in requests)
     loss = next((target for target in targets if target is not None), None)
-    users = _made_of(run, dataflow, loss) if loss is not None else {}
+    users = made_of(run, dataflow, loss) if loss is not None else {}
     read = {event: variables_read(run, dataflow, event) for event in users}
     takers = {event for event, keys in read.items() if keys & some}
     made = {event for event, keys in read.items() if keys & others}
@@ -151,9 +151,7 @@ def _take_nothing_of(
     return made.isdisjoint(takers)
 
 
-def _made_of(
-    run: Run, dataflow: Dataflow, loss: TensorEvent
-) -> dict[TensorEvent, set[TensorEvent]]:
+def made_of(run: Run, dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent, set[TensorEvent]]:
     """Return what a loss is made of, but for values of variables, and for what each is used there.
 
     What is only there by way of `tf.stop_gradient` is not meant to learn.  Nothing where it is too
@@ -175,6 +173,34 @@ def _made_of(
         if len(users) > _FOLLOWED:
             return {}
     return users
+
+
+def all_comes_through(run: Run, dataflow: Dataflow, loss: TensorEvent, event: TensorEvent) -> bool:
+    """Whether a loss is made of a tensor, and of no trained variable but by way of that tensor.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        loss: The loss.
+        event: The tensor.
+    """
+    users = made_of(run, dataflow, loss)
+    if event not in users:
+        return False
+    given: dict[TensorEvent, set[TensorEvent]] = defaultdict(set)
+    for made, takers in users.items():
+        for taker in takers:
+            given[taker].add(made)
+    trainable = {variable.key for variable in run.variables if variable.trainable}
+    beside, waiting = {loss}, [loss]
+    while waiting:
+        made = waiting.pop()
+        if variables_read(run, dataflow, made) & trainable:
+            return False
+        new = given[made] - beside - {event}
+        beside |= new
+        waiting += new
+    return True
 
 
 def _trainings(run: Run, changed: set[Key]) -> Iterator[list[GradientRequest]]:

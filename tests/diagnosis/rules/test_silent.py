@@ -1134,3 +1134,73 @@ def test_a_layer_that_is_used_twice_learns_from_what_reaches_it_once(tmp_path: P
             recorded.trace("f", name, value, serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert diagnose(recorded.open()).suspects == ()
+
+
+@pytest.mark.parametrize(
+    ("result", "takes", "expected"),
+    [
+        (1.0, "last", ["softmax-of-one"]),
+        (1.0, "logits", ["softmax-of-one"]),  # a loss of logits: no prediction will ever change
+        (1.0, "both", []),  # attention to a single key, a mixture of one
+        (0.5, "last", []),
+    ],
+)
+def test_a_softmax_of_one_number(
+    tmp_path: Path, result: float, takes: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    for handle in (1, 2):
+        recorded.variable(handle)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+    for step in range(STEPS):
+        at = 10 * step + 10
+        recorded.execution("ReadVariableOp", [1], {at: some(0.1)})
+        recorded.execution("MatMul", [at], {at + 1: some(0.3)})
+        recorded.execution("Softmax", [at + 1], {at + 2: some(result)}, line=3, extremes=True)
+        recorded.execution("ReadVariableOp", [2], {at + 3: some(0.1)})
+        recorded.execution("Exp", [at + 3], {at + 4: some(1.1)})
+        taken = {"last": [at + 2], "logits": [at + 1], "both": [at + 2, at + 4]}[takes]
+        recorded.execution("Mean", taken, {at + 5: some(0.5, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    recorded.gradients([1], of_eager=at + 5)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("relu", "loss", "gradient", "expected"),
+    [
+        (0.0, 9.9, 0.0, ["dead-relu"]),
+        (7.0, 9.9, 0.0, ["no-gradient"]),
+        (0.0, 0.0, 0.0, []),  # a hinge: all is learned
+        (0.0, 9.9, 0.1, []),
+    ],
+)
+def test_gradients_that_are_zero_in_all_layers(
+    tmp_path: Path, relu: float, loss: float, gradient: float, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Relu", "Relu", "x:0")
+    recorded.op("f", "ClipByValue", "ClipByValue", "Relu:0", "low:0", "high:0")
+    recorded.op("f", "Mean", "loss", "ClipByValue:0", "axes:0")
+    recorded.op("f", "Fill", "gradient_tape/Fill", "shape:0", "one:0")
+    recorded.op("f", "SelectV2", "gradient_tape/ClipByValue/SelectV2", "gradient_tape/Fill:0")
+    made = "gradient_tape/ClipByValue/SelectV2:0"
+    for number, name in ((1, "first"), (2, "last")):
+        recorded.layer(number, 0, name, "Dense")
+        recorded.op("f", "MatMul", f"{name}/MatMul", "x:0", "y:0", layer=number)
+        recorded.op("f", "MatMul", f"gradient_tape/{name}/MatMul/MatMul", made, "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([7], of=("f", "loss:0"))
+    for step in range(STEPS):
+        values = {"Relu": some(relu, 5), "ClipByValue": some(min(relu, 1), 5)}
+        values |= {"loss": some(loss, 1), "gradient_tape/Fill": some(1)}
+        values |= {"gradient_tape/ClipByValue/SelectV2": some(gradient, 5)}
+        for layer in ("first", "last"):
+            values[f"gradient_tape/{layer}/MatMul/MatMul"] = some(gradient)
+        for name, value in values.items():
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    report = diagnose(recorded.open())
+    assert [finding.rule for finding in report.suspects] == expected
+    if expected == ["no-gradient"]:
+        assert report.suspects[0].op_name == "gradient_tape/ClipByValue/SelectV2"

@@ -56,6 +56,15 @@ SATURATED_SOFTMAX = Explanation(
     "logits.",
     example=Example("Softmax(BiasAdd(…) = [900, 0, -700, …]) → [1, 0, 0, …] in each computation"),
 )
+SOFTMAX_OF_ONE = Explanation(
+    id="softmax-of-one",
+    title="Softmax of a single number",
+    why="A softmax makes shares of a whole: of one number the result is 1, whatever the number is. "
+    "The model always says the same, and no gradient comes back through it.",
+    fix="Give the layer a sigmoid (for a probability), no activation (for a number), or one unit "
+    "for each class.",
+    example=Example("Softmax([[-0.3], [2.1], …]) → [[1], [1], …] in each computation"),
+)
 SILENT_BROADCAST = Explanation(
     id="silent-broadcast",
     title="Difference of a column and a row",
@@ -146,6 +155,15 @@ LAYER_NEVER_CHANGES = Explanation(
     "is to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
+NO_GRADIENT = Explanation(
+    id="no-gradient",
+    title="No gradient comes back to any layer",
+    why="What the loss is made of does not change with what the layers compute: numbers that are "
+    "clipped or rounded, compared or saturated have a slope of 0. Nothing is learned.",
+    fix="Look at what the model ends with (its last activation, clipping, rounding, argmax), and "
+    "at the scale of its inputs and initial weights.",
+    example=Example("ClipByValue([7000, …], 0, 1): all gradients are 0 in each of 60 steps"),
+)
 UPDATES_TOO_SMALL = Explanation(
     id="updates-too-small",
     title="Steps so short that the variables stay as they are",
@@ -172,6 +190,7 @@ EXPLANATIONS = (
     NEAR_OVERFLOW,
     SATURATED_SOFTMAX,
     SILENT_BROADCAST,
+    SOFTMAX_OF_ONE,
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,
     MOST_STEPS_SKIPPED,
@@ -181,6 +200,7 @@ EXPLANATIONS = (
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
     LAYER_NEVER_CHANGES,
+    NO_GRADIENT,
     UPDATES_TOO_SMALL,
     OPTIMIZER_SLOT_EXPLODED,
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, summary_of
-from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.op_traits import ADDS, ARRANGES, only_makes_floats
@@ -19,6 +19,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
     DEAD_RELU,
     GRADIENT_UNDERFLOW,
     LAYER_NEVER_CHANGES,
+    NO_GRADIENT,
     VANISHING_GRADIENT,
 )
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
@@ -86,7 +87,10 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
         *_vanishing(run, dataflow, gradients),
         *_fading(run, dataflow, measured),
     ]
-    return found or list(_underflowing(run, gradients)) or list(_unreached(gradients))
+    found = found or list(_underflowing(run, gradients))
+    if any(gradient.largest.any() for gradient in gradients):
+        return found or list(_unreached(gradients))
+    return found or list(_cut_off(run, dataflow, measured, gradients))
 
 
 def _finite(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
@@ -440,6 +444,56 @@ def _unreached(gradients: list[_Gradient]) -> Iterator[Suspect]:
         steps = len(some[0].largest)
         evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
         yield Suspect(some[0].event, LAYER_NEVER_CHANGES, Match("likely", evidence), steps)
+
+
+def _cut_off(
+    run: Run,
+    dataflow: Dataflow,
+    measured: list[tuple[TensorEvent, Magnitudes]],
+    gradients: list[_Gradient],
+) -> Iterator[Suspect]:
+    """Yield what lets no gradient through, where all gradients of layers are 0 in all steps.
+
+    A rectifier is off then even if it has few elements.  A loss of 0 has nothing more to teach.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        measured: Its tensors that were measured often enough.
+        gradients: Those of its layers.
+    """
+    of_losses = [magnitudes_of_loss(run, dataflow, loss).largest for loss in losses(run, dataflow)]
+    if not gradients or not any(largest.all() for largest in of_losses if largest.size):
+        return
+    steps = len(gradients[0].largest)
+    evidence = f"all {len(gradients):,} gradients of layers are 0 in all {steps:,} steps measured"
+    off = [
+        event
+        for event, found in measured
+        if op_type_of(run, event) in RECTIFIERS and not found.largest.any()
+    ]
+    if off:
+        last = max(off, key=lambda event: event.index)
+        text = f"all {_size(run, last):,} outputs are 0, and {evidence}"
+        yield Suspect(last, dead_relu(run, dataflow, last), Match("likely", text), steps)
+        return
+    lost = _lost_at(run, dataflow, min((one.event for one in gradients), key=lambda e: e.index))
+    forward = forward_op(run, dataflow, lost)
+    if forward is not None and forward.op_type != "Softmax":  # of one number, or saturated
+        yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)
+
+
+def _lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
+    """Return the first of the gradients of 0 that one is made of."""
+    for _ in range(_FOLLOWED):
+        made = (producer.event for producer in dataflow.producers(event))
+        given = [one for one in made if one is not None and is_backward(run, one)]
+        found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
+        before = next((one for one, largest in found if largest.size and not largest.any()), None)
+        if before is None:
+            return event
+        event = before
+    return event
 
 
 def _gradients_of_layers(

@@ -1,0 +1,54 @@
+"""A softmax over a single number, which is 1 whatever that number is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import op_type_of, summary_of
+from tfdbg_tui.diagnosis.history import measured_tensors
+from tfdbg_tui.diagnosis.roots.alert_sites import place_of
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent.explanations import SOFTMAX_OF_ONE
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.training import all_comes_through, losses, made_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+
+def find_softmax_of_one(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield each softmax over one number, where all that is trained is trained by that number.
+
+    Attention to a single key, or a mixture of one, is a softmax over one number as well: there a
+    loss is made of other results besides.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    ones = {
+        place_of(run, event): (event, found)
+        for event, found in measured_tensors(run)
+        if op_type_of(run, event) == "Softmax" and _is_one(run, event, found)
+    }
+    if not ones:
+        return
+    for loss in losses(run, dataflow):
+        for made in made_of(run, dataflow, loss):
+            uses = (use.event for use in dataflow.consumers(made) if use.op_type == "Softmax")
+            for place in {place_of(run, use) for use in uses if use is not None} & ones.keys():
+                if all_comes_through(run, dataflow, loss, made):
+                    event, found = ones[place]
+                    evidence = f"each result is 1 in all {len(found):,} computations measured"
+                    yield Suspect(event, SOFTMAX_OF_ONE, Match("proved", evidence), len(found))
+
+
+def _is_one(run: Run, event: TensorEvent, found: Magnitudes) -> bool:
+    """Whether each share is 1: of two or more they are less, or the least is 0."""
+    summary = summary_of(run, event)
+    return bool((found.largest == 1).all()) and summary is not None and summary.minimum == 1
