@@ -1204,3 +1204,34 @@ def test_gradients_that_are_zero_in_all_layers(
     assert [finding.rule for finding in report.suspects] == expected
     if expected == ["no-gradient"]:
         assert report.suspects[0].op_name == "gradient_tape/ClipByValue/SelectV2"
+
+
+@pytest.mark.parametrize(
+    ("op_type", "distance", "target", "expected"),
+    [
+        ("Sigmoid", "Square", [103.0], ["target-out-of-reach"]),
+        ("Tanh", "Abs", [103.0], ["target-out-of-reach"]),
+        ("Sigmoid", "Exp", [103.0], []),  # no loss that compares them
+        ("Sigmoid", "Square", [103.0, 3.0], []),  # most batches are near
+        ("Relu", "Square", [103.0], []),
+        ("Sigmoid", "Square of both", [103.0], []),  # what it is compared with is trained as well
+    ],
+)
+def test_targets_that_an_activation_cannot_give(
+    tmp_path: Path, op_type: str, distance: str, target: list[float], expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.variable(1)
+    recorded.execution("VarHandleOp", [], {1: some(1)})
+    for step in range(STEPS):
+        at, mine = 10 * step + 10, target[step % len(target)]
+        recorded.execution("ReadVariableOp", [1], {at: some(0.1)})
+        recorded.execution("MatMul", [at], {at + 1: some(0.3)})
+        recorded.execution(op_type, [at + 1], {at + 2: some(0.6)}, line=3)
+        other = at if distance.endswith("both") else 5
+        recorded.execution("Sub", [other, at + 2], {at + 3: some(mine)}, line=4, extremes=True)
+        recorded.execution(distance.split()[0], [at + 3], {at + 4: some(mine)}, line=5)
+        recorded.execution("Mean", [at + 4], {at + 5: some(mine, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    recorded.gradients([1], of_eager=at + 5)
+    assert suspects(recorded) == expected

@@ -1,0 +1,93 @@
+"""Targets that the last activation of a model can never give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.diagnosis.history import measured_tensors
+from tfdbg_tui.diagnosis.op_traits import ARRANGES
+from tfdbg_tui.diagnosis.roots.alert_sites import place_of
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent.explanations import TARGET_OUT_OF_REACH
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.training import all_comes_through, losses, made_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+_MANY = 5  # measured computations that have to show it: those of eight steps or more
+_BOUNDED = frozenset({"Sigmoid", "Tanh", "Softmax"})  # at most 1
+_FAR = {"Sub": 10.0, "SquaredDifference": 100.0}
+"""How far from the result of such an activation targets are at least, in each computation.
+
+Those of which but a few are out of reach, as standardised ones are, may be meant to be cut off.
+"""
+_DISTANCES = frozenset({"Square", "Abs"})
+
+
+def find_out_of_reach(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the activations whose results a loss compares with what is far above all of them.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    far = {
+        place_of(run, event): found
+        for event, found in measured_tensors(run)
+        if _is_far(run, event, found)
+    }
+    if not far:
+        return
+    for loss in losses(run, dataflow):
+        for made in made_of(run, dataflow, loss):
+            found = far.get(place_of(run, made))
+            activation = _compared(run, dataflow, made) if found is not None else None
+            if found is not None and activation is not None:
+                match = Match("likely", _evidence(run, activation, made, found))
+                yield Suspect(activation, TARGET_OUT_OF_REACH, match, len(found))
+
+
+def _is_far(run: Run, event: TensorEvent, found: Magnitudes) -> bool:
+    """Whether a difference is large in each computation measured: its largest element."""
+    least = _FAR.get(op_type_of(run, event) or "")
+    return least is not None and len(found) >= _MANY and bool(found.largest.min() >= least)
+
+
+def _compared(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
+    """Return the activation that a difference compares with what no trained variable is in."""
+    uses = {use.op_type for use in dataflow.consumers(event)}
+    if op_type_of(run, event) == "Sub" and uses.isdisjoint(_DISTANCES):
+        return None
+    for producer in dataflow.producers(event):
+        made = producer.event
+        while made is not None and op_type_of(run, made) in ARRANGES:
+            made = next((given.event for given in dataflow.producers(made)), None)
+        if made is None or op_type_of(run, made) not in _BOUNDED:
+            continue
+        if all_comes_through(run, dataflow, event, made):
+            return made
+    return None
+
+
+def _evidence(run: Run, activation: TensorEvent, event: TensorEvent, found: Magnitudes) -> str:
+    """Return what was measured.
+
+    Args:
+        run: The run.
+        activation: The activation that is compared.
+        event: The difference.
+        found: Its magnitudes.
+    """
+    largest = found.largest if op_type_of(run, event) == "Sub" else found.largest**0.5
+    return (
+        f"{op_type_of(run, activation)} gives at most 1, and is compared with numbers that are up "
+        f"to {largest.min():.3g} to {largest.max():.3g} away in each of {len(found):,} computations"
+        " measured"
+    )
