@@ -68,8 +68,8 @@ SOFTMAX_OF_ONE = Explanation(
 TARGET_OUT_OF_REACH = Explanation(
     id="target-out-of-reach",
     title="Targets that the last activation can never give",
-    why="The result of a sigmoid or a softmax is between 0 and 1, that of a tanh between -1 and 1, "
-    "and the loss compares it with much larger numbers: it ends at its bound, and stays there.",
+    why="The result of a sigmoid is between 0 and 1, that of a tanh between -1 and 1, and the loss "
+    "compares it with much larger numbers: it ends at its bound, and stays there.",
     fix="Use no activation in the last layer for numbers of any size, or scale the targets "
     "(pictures from 0 to 1, not 255) to what it gives.",
     example=Example("Sub(targets up to 103, Sigmoid(…) = [0.99, …]), then Square, in each step"),

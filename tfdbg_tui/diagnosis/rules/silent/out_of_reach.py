@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
-_BOUNDED = frozenset({"Sigmoid", "Tanh", "Softmax"})  # at most 1
+_BOUNDED = frozenset({"Sigmoid", "Tanh"})  # at most 1
 _FAR = {"Sub": 10.0, "SquaredDifference": 100.0}
 """How far from the result of such an activation targets are at least, in each computation.
 
