@@ -418,6 +418,52 @@ def test_all_threads_and_functions_traced_before(tmp_path: Path) -> None:
     assert [e.op_type for _, e in executions(tmp_path)].count("AddV2") == 1
 
 
+@pytest.mark.parametrize("first", ["main", "other"])
+def test_eager_ops_of_threads_that_run_before_there_is_a_context(
+    tmp_path: Path, preloaded: Preloaded, first: str
+) -> None:
+    """Whichever thread makes it, both are watched, though they call nothing but eager ops."""
+    result = preloaded.run(THREADS, tmp_path, first)
+    assert result.returncode == 0, result.stderr
+    found = open_run(tmp_path).executions
+    assert sorted(e.op_type for e in found if e.op_type in ("Log", "Sqrt")) == ["Log", "Sqrt"]
+    assert "InvalidArgumentError" in result.stderr
+    assert "eager_hooks" not in result.stderr
+
+
+THREADS = """
+import sys, threading, traceback
+import tensorflow as tf
+import tfdbg_tui
+
+to_run, has_run = threading.Event(), threading.Event()
+
+
+def other():
+    to_run.wait()
+    tf.math.sqrt(2.0)
+    has_run.set()
+
+
+threading.Thread(target=other).start()
+idle = threading.Event()
+threading.Thread(target=idle.wait).start()
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "NO_TENSOR", -1)
+if sys.argv[2] == "other":
+    to_run.set()
+    has_run.wait()
+tf.math.log(1.0)
+to_run.set()
+has_run.wait()
+try:
+    tf.zeros([2]) + tf.zeros([3])
+except tf.errors.InvalidArgumentError:
+    traceback.print_exc()
+tfdbg_tui.disable_dump_debug_info()
+idle.set()
+"""
+
+
 def test_eager_ops_of_python_functions_that_graphs_call(tmp_path: Path) -> None:
     def generate() -> Iterator[Any]:
         yield tf.math.asin(tf.constant(2.0))

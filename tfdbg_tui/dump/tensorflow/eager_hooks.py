@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+from tensorflow.python import pywrap_tfe
 from tensorflow.python.eager import context as context_module
 from tensorflow.python.eager import execute
 from tensorflow.python.eager.context import Context, context, context_safe
 from tensorflow.python.framework import op_callbacks
 from tensorflow.python.ops.script_ops import FuncRegistry
 
-from tfdbg_tui.dump.tensorflow import executors, functions, own
+from tfdbg_tui.dump.tensorflow import executors, functions, own, own_frames
 from tfdbg_tui.dump.tensorflow.listener import SafeListener, subject
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
 
@@ -24,11 +26,13 @@ if TYPE_CHECKING:
 _EXECUTE = declare(execute, "execute")
 _EXECUTE_WITH_CALLBACKS = declare(execute, "execute_with_callbacks")
 _QUICK_EXECUTE = declare(execute, "quick_execute")
+_FAST_PATH = declare(pywrap_tfe, "TFE_Py_FastPathExecute")
 _SHOULD_INVOKE = declare(op_callbacks, "should_invoke_op_callbacks")
 _SET_CONTEXT = declare(context_module, "_set_context_locked", "ctx")
 _GET_PYTHON_FUNCTION = declare(FuncRegistry, "get", "self", "token")
 _BOOTSTRAP = declare(threading.Thread, "_bootstrap_inner", "self")
 _op_callbacks = attribute(Context, "op_callbacks")
+_LEFT_OUT = own_frames.LeftOutOfTracebacks()
 
 
 class _Thread(threading.local):
@@ -40,8 +44,8 @@ class _Thread(threading.local):
 class EagerHooks:
     """Tells of eager ops.
 
-    Threads started later get an op callback when they start; those that run already when they next
-    call a function or an op outside of the fast path.
+    Threads that are started get an op callback when they start; those that run already when
+    TensorFlow makes its context, or when ops are to be told, with their next op.
 
     Attributes:
         installed: Whether threads that start are watched.
@@ -53,6 +57,8 @@ class EagerHooks:
         self._safe = SafeListener(listener)
         self._callback_lists: dict[int, list[Any]] = {}
         self._thread = _Thread()
+        self._unwatched: set[int] = set()
+        self._fast_path: Any = None
         self._on = False
 
     def wrappers(self) -> Wrappers:
@@ -75,7 +81,7 @@ class EagerHooks:
         self._on = on
         if on:
             if context_safe() is not None:
-                self.watch_this_thread()
+                self._watch_all_threads()
             for callbacks in list(self._callback_lists.values()):
                 if self._op_callback not in callbacks:
                     callbacks.append(self._op_callback)
@@ -84,14 +90,49 @@ class EagerHooks:
         for callbacks in list(self._callback_lists.values()):
             if self._op_callback in callbacks:
                 callbacks.remove(self._op_callback)
+        self._await_threads(set())
 
     def watch_this_thread(self) -> None:
         """Add the op callback of the current thread."""
         callbacks = _op_callbacks(context())
         self._callback_lists[threading.get_ident()] = callbacks
         self._thread.watched = True
+        self._no_longer_await(threading.get_ident())
         if self._on and self._op_callback not in callbacks:
             callbacks.append(self._op_callback)
+
+    def _watch_all_threads(self) -> None:
+        """Add the op callback of this thread, and those of others when they execute an op."""
+        self.watch_this_thread()
+        if self._on:
+            self._await_threads(set(sys._current_frames()) - self._callback_lists.keys())
+
+    def _await_threads(self, threads: set[int]) -> None:
+        """Let some threads add their op callback before their next op, and no others.
+
+        Only a thread itself can reach its list, and most ops are executed without Python.
+        """
+        self._unwatched = threads
+        if threads and self._fast_path is None:
+            self._fast_path = getattr(_FAST_PATH.owner, _FAST_PATH.name)
+            setattr(_FAST_PATH.owner, _FAST_PATH.name, self._watched_fast_path(self._fast_path))
+        elif not threads and self._fast_path is not None:
+            setattr(_FAST_PATH.owner, _FAST_PATH.name, self._fast_path)
+            self._fast_path = None
+
+    def _no_longer_await(self, thread: int) -> None:
+        if thread in self._unwatched:
+            self._await_threads(self._unwatched - {thread})
+
+    def _watched_fast_path(self, original: Any) -> Any:
+        def fast_path(*args: Any) -> Any:
+            if threading.get_ident() in self._unwatched:
+                self._safe.attempt("eager ops of a thread", self.watch_this_thread)
+            with _LEFT_OUT:
+                return original(*args)
+
+        own_frames.leave_out_of_warnings(fast_path)
+        return fast_path
 
     def _op_callback(
         self,
@@ -129,12 +170,12 @@ class EagerHooks:
         return should_invoke_op_callbacks
 
     def _set_context(self, original: Any) -> Any:
-        """Watch the thread that makes the context: the program may still choose its options."""
+        """Watch the threads as soon as there is a context: to make it is left to the program."""
 
         def set_context(made: Any) -> None:
             original(made)
             executors.forget()
-            self._safe.attempt("eager ops of a thread", self.watch_this_thread)
+            self._safe.attempt("eager ops of all threads", self._watch_all_threads)
 
         return set_context
 
@@ -151,12 +192,13 @@ class EagerHooks:
     def _thread_bootstrap(self, original: Any) -> Any:
         # Not around `run`, where a traceback of the thread would show it.
         def bootstrap(thread: threading.Thread) -> None:
-            if self.installed:
+            if self.installed and context_safe() is not None:
                 self._safe.attempt("eager ops of a thread", self.watch_this_thread)
             try:
                 original(thread)
             finally:
                 self._callback_lists.pop(threading.get_ident(), None)
+                self._no_longer_await(threading.get_ident())
 
         return bootstrap
 
