@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.short_repr import short_repr
+from tfdbg_tui.wire.events import SESSION_RUN
 from tfdbg_tui.wire.modes import mode_name
 
 if TYPE_CHECKING:
@@ -220,6 +221,14 @@ class ExecutionKind:
         return self.graph_id is not None or self.op_type.startswith(
             ("__inference_", "__forward_", "__backward_")
         )
+
+    @property
+    def fetched(self) -> tuple[str, ...]:
+        """Names of what a run of a session fetches, as far as its name tells; of others none."""
+        if not self.op_type.startswith(SESSION_RUN):
+            return ()
+        names = self.op_type.removeprefix(SESSION_RUN).rpartition(")")[0]
+        return tuple(name for name in names.split(", ") if name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,34 @@ def test_the_runs_of_a_session_that_one_line_makes_count_whatever_is_fed() -> No
     assert _of_all(steps, 4) == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("trains", "expected"),
+    [
+        ("Session.run(adam)", [0, 1, 2, 3]),
+        ("Session.run(loss, adam) #2", [0, 1, 2, 3]),
+        ("Session.run(group_deps)", None),  # what it runs is not known
+        ("Session.run(ada)", None),
+    ],
+)
+def test_runs_that_step_an_optimizer_come_before_those_that_evaluate(
+    tmp_path: Path, trains: str, expected: list[int] | None
+) -> None:
+    made = Program(tmp_path)
+    made.graph("v1", "")
+    made.op("v1", "Mul", "gradients/Mul", "x:0", "y:0")
+    made.op("v1", "ApplyAdam", "adam/update_w/ApplyAdam", "w:0", "gradients/Mul:0")
+    made.op("v1", "NoOp", "adam")
+    for time in range(4):
+        for op_type in (trains, *["Session.run(loss, accuracy)"] * 3):
+            made.execution(op_type, [], {time: np.zeros(1, np.float32)}, "v1")
+    steps = made.open().executions.steps
+    if expected is None:
+        assert steps.counted_by == "Session.run(loss, accuracy)"
+    else:
+        assert steps.counted_by == trains
+        assert _of_all(steps, 16)[::4] == expected
+
+
 def test_eager_ops_that_compute_gradients_come_before_functions_that_compute_none() -> None:
     """As those of `predict`, which are called more often, and eager ops that only show."""
     body = [(ADD, 2), (LOAD, 3), (ADD, 4)]  # the gradient is from line 4

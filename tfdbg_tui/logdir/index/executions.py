@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.definitions.graphs import differentiates
+from tfdbg_tui.logdir.definitions.graphs import differentiates, runs_optimizer
 from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
@@ -432,7 +432,11 @@ class Executions(EventList[Execution]):
         )
 
     def _differentiates(self, kind: ExecutionKind) -> bool:
-        return kind.graph_id is not None and differentiates(self._graphs, kind.graph_id)
+        if kind.graph_id is None:
+            return False
+        if kind.fetched and kind.graph_id in self._graphs:
+            return runs_optimizer(self._graphs[kind.graph_id], kind.fetched)
+        return differentiates(self._graphs, kind.graph_id)
 
     def kind(self, index: int) -> ExecutionKind:
         """Return op type, graph and so on of an execution without reading its record."""
