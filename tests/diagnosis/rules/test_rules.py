@@ -324,3 +324,24 @@ def test_only_a_product_that_takes_no_weights_is_one_of_attention(
     )
     assert head.case is not None
     assert explain(head.case)[0].id == expected
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        (("Cast", "Mul"), "attention-overflow"),  # Keras' MultiHeadAttention
+        (("Mul", "SelectV2"), "attention-overflow"),
+        (("Transpose",), "attention-overflow"),
+        (("Relu",), "half-precision-overflow"),
+    ],
+)
+def test_scores_of_attention_are_scaled_and_masked_before_the_softmax(
+    between: tuple[str, ...], expected: str
+) -> None:
+    users: tuple[User, ...] = (User("Softmax"),)
+    for op_type in reversed(between):
+        users = (User("Shape"), User(op_type, then=users))
+    factors = examples.given(300.0, by="AddV2"), examples.given(300.0, by="AddV2")
+    scores = examples.example("Einsum", *factors, out=[np.inf], dtype="float16", users=users)
+    assert scores.case is not None
+    assert explain(scores.case)[0].id == expected

@@ -30,6 +30,7 @@ _PATTERN_DEPTH = 3
 _SOURCES = 64  # inputs of an op, of which is looked what they are made from
 _INNER_SOURCES = 8  # the same of the ops behind them, as their number multiplies at each level
 _USERS = 8  # of a tensor, that are looked at
+_USERS_DEPTH = 3  # ops behind these
 _KEEPING = frozenset(("Reshape", "ExpandDims", "BroadcastTo", "Tile", "Cast", "AddV2", "Maximum"))
 """Ops whose results are still sums, or numbers of the program, where their inputs are."""
 
@@ -183,9 +184,12 @@ class CaseBuilder:
             for use in self._dataflow.consumers(event)[:_USERS]
         )
 
-    def _then(self, use: Use) -> tuple[User, ...]:
-        uses = self._dataflow.consumers(use.event)[:_USERS] if use.event else ()
-        return tuple(User(after.op_type or "", after.input_slot) for after in uses)
+    def _then(self, use: Use, depth: int = _USERS_DEPTH) -> tuple[User, ...]:
+        uses = self._dataflow.consumers(use.event)[:_USERS] if use.event and depth else ()
+        return tuple(
+            User(after.op_type or "", after.input_slot, then=self._then(after, depth - 1))
+            for after in uses
+        )
 
     def _types_beside(self, use: Use) -> frozenset[str]:
         """Return the types of the ops that make the other inputs of an op that uses a tensor."""

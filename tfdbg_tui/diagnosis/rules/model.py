@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from tfdbg_tui.diagnosis.rules.edits import Edit
     from tfdbg_tui.logdir import TensorSummary
@@ -190,6 +190,20 @@ class Case:
         for op_type in op_types[:-1]:
             users = tuple(after for user in users if user.op_type == op_type for after in user.then)
         return any(user.op_type == op_types[-1] for user in users)
+
+    def leads_to(self, op_type: str, through: Collection[str]) -> bool:
+        """Whether an op of a type takes the result, or what ops of other types make of it.
+
+        Args:
+            op_type: The type.
+            through: The types of the ops that may be between.
+        """
+        users = self.users
+        while users:
+            if any(user.op_type == op_type for user in users):
+                return True
+            users = tuple(after for user in users if user.op_type in through for after in user.then)
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,10 @@ _MATMULS = ops(
     "Conv3D", "DepthwiseConv2dNative", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv",
     "_FusedMatMul", "_FusedConv2D", "SparseTensorDenseMatMul",
 )  # fmt: skip
+_TO_SOFTMAX = ops(
+    "Mul", "RealDiv", "AddV2", "BiasAdd", "Cast", "Transpose", "Reshape", "SelectV2", "Identity",
+)  # fmt: skip
+"""What is done to scores of attention, or logits: scaled, masked, put in another order."""
 _SUMS = ops(
     "Sum", "Mean", "AddN", "AddV2", "Add", "Sub", "BiasAdd", "BiasAddGrad", "L2Loss", "Cumsum",
     "SegmentSum", "UnsortedSegmentSum", "SparseSegmentSum", "EuclideanNorm", "AvgPool",
@@ -149,8 +153,7 @@ def _by_growth(case: Case, growth: Growth | None) -> Match | None:
 
 
 def _made_a_softmax(case: Case) -> bool:
-    between = ("Mul", "RealDiv", "AddV2", "BiasAdd")
-    return case.used_by("Softmax") or any(case.used_by(op, "Softmax") for op in between)
+    return case.leads_to("Softmax", _TO_SOFTMAX)
 
 
 def _takes_weights(case: Case) -> bool:
@@ -370,8 +373,8 @@ RULES = (
         why="The product of queries and keys adds up as many products as they have dimensions, and "
         "float16 ends at 65504. To divide it by the square root of that number comes too late.",
         fix="Divide the queries by the square root of the number of dimensions before the "
-        "product, or "
-        "compute the scores in float32.",
+        "product, or compute the scores in float32 or bfloat16. Of a layer of Keras: normalise or "
+        "scale what it takes, or give it dtype='float32'.",
         example=example(
             "BatchMatMulV2", given(300, 1), given(300, 1),
             out=[INF, 1], dtype="float16", users=(User("Softmax"),),
