@@ -120,19 +120,29 @@ def layer_before(
     return None
 
 
-def output_of(run: Run, layer: Layer) -> TensorEvent | None:
-    """Return the last tensor that was computed in a layer, going forward: as a rule its output."""
+def output_of(run: Run, layer: Layer, graph_id: str | None = None) -> TensorEvent | None:
+    """Return the last tensor that was computed in a layer, going forward: as a rule its output.
+
+    Args:
+        run: The run.
+        layer: The layer.
+        graph_id: The graph to look in: a model has one for training and another for validation.
+            None for any.
+    """
     traces, executions = run.graph_executions, run.executions
     rows = [
         (row, site.output_slot)
         for site, number in list(run.site_numbers.items())
         for op in [run.op(site.graph_id, site.op_name)]
+        if graph_id in (None, site.graph_id)
         if op is not None and _is_within(op.layer, layer) and not is_backward_op(run, op)
         for row in [traces.last_before(number, len(traces))]
         if row is not None
     ]
     if rows:
         return TensorEvent("graph_execution", *max(rows))
+    if graph_id is not None:
+        return None
     kinds = range(executions.num_kinds)
     own = [n for n in kinds if _is_within(run.layer_of_kind(executions.kind_by_id(n)), layer)]
     made = [row for n in own for row in executions.kinds.rows_equal(n).tolist()]

@@ -5,6 +5,7 @@ After a wanted change: TFDBG_TUI_UPDATE_SCREENS=1 pytest tests/tui/screens/test_
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from tfdbg_tui.diagnosis import heat_of
 from tfdbg_tui.diagnosis.heat import SIDES
 from tfdbg_tui.diagnosis.heat_rows import HeatRows
 from tfdbg_tui.logdir import open_run
+from tfdbg_tui.logdir.events import Progress
 from tfdbg_tui.tui.screens.layers import LayersScreen
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
@@ -128,6 +130,23 @@ async def test_a_layer_has_the_history_of_its_output(open_app: Open, growing: st
         await opened.press("j", *["h"] * OVERFLOW, "l", "V")
         await opened.app.workers.wait_for_complete()
         assert f"computation 2 of {STEPS}" in opened.screen()
+
+
+async def test_the_history_of_a_layer_is_of_the_graph_that_is_looked_at(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = program(tmp_path, steps=6)
+    made.graph("g", "test", "root")
+    made.op("g", "MatMul", f"test/{TENSORS[0]}", "x:0", layer=3)
+    made.trace("g", f"test/{TENSORS[0]}", np.full(64, 2, np.float16), serial=7, extremes=True)
+    made.execution("__inference_test_8", [], {}, "g", serial=7)
+    made.open()
+    async with open_app(tmp_path) as opened:
+        await show_layers(opened)
+        await opened.press("j", "j", "l", "V")
+        await opened.app.workers.wait_for_complete()
+        assert "model/encoder/wide/MatMul:0" in opened.screen()
+        assert "computation 2 of 6" in opened.screen(), "not that of the validation"
 
 
 async def test_variables_are_rows_if_that_is_wanted(
@@ -322,13 +341,15 @@ async def test_from_a_cell_with_nothing_one_goes_nowhere(open_app: Open, tmp_pat
 async def test_it_grows_with_the_run(open_app: Open, growing: str, tmp_path: Path) -> None:
     async with open_app(growing) as opened:
         await show_layers(opened)
+        assert "12 steps ─" in opened.screen()
         longer = program(tmp_path / "longer", STEPS + 3).open()
+        longer = replace(longer, progress=Progress(bytes_read=1, bytes_total=2))
         opened.app.session.load(Snapshot(longer, opened.snapshot))
         (shown,) = [found for found in opened.app.screen_stack if isinstance(found, LayersScreen)]
         shown.look()
         await opened.app.workers.wait_for_complete()
         await opened.pilot.pause()
-        assert "5 rows, 15 steps" in opened.screen()
+        assert "5 rows, 15 steps, reading… ─" in opened.screen()
 
 
 def test_a_layer_shows_what_was_bad_first_within_it(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Line
 
 _MESSAGE_SECONDS = 5.0
+_READ_IN_A_SECOND = 12  # characters of a message that takes longer
 _MESSAGE_LINES = 3
 _ALWAYS = 3  # labels: all actions, help and quit
 _OF_ROWS = frozenset({"enter", "filter", "sort", "search"})
@@ -82,7 +83,8 @@ class KeyBar(SessionBar):
         self.show()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(_MESSAGE_SECONDS, self.hush)
+        seconds = max(_MESSAGE_SECONDS, len(message) / _READ_IN_A_SECOND)
+        self._timer = self.set_timer(seconds, self.hush)
 
     def show(self) -> None:
         """See `Bar`: a message has as many lines as it needs."""

@@ -94,6 +94,14 @@ class HeatGrid:
             self.heat.step_of(cells, number),
         )
 
+    def nearest_cell(self, place: GridPlace) -> HeatCell | None:
+        """Return what is at a place, or else nearest to it in its strip; None in an empty one."""
+        known = np.flatnonzero(self._numbers[place.row, place.side] >= 0)
+        if not known.size:
+            return None
+        nearest = int(known[np.abs(known - place.bin).argmin()])
+        return self.cell(place._replace(bin=nearest))
+
     def step_at(self, place: GridPlace) -> int | None:
         """Return the step that a place stands for, the first of several; None without steps."""
         cell = self.cell(place)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tfdbg_tui.diagnosis import Heat, HeatRow
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Layer, Run
     from tfdbg_tui.tui.screens.heat_grid import HeatCell
     from tfdbg_tui.tui.session.session import Session
     from tfdbg_tui.tui.session.snapshot import Snapshot
@@ -222,7 +222,8 @@ class HeatStrips(VirtualList):
         if self._heat is None or (self._grid is None and not self._is_read):
             return f"reading{self._charset.ellipsis}"
         rows, steps = len(self._heat.rows), len(self._heat.steps)
-        return f"{rows:,} row{'s' * (rows != 1)}, {steps:,} step{'s' * (steps != 1)}"
+        reading = "" if self._is_read else f", reading{self._charset.ellipsis}"
+        return f"{rows:,} row{'s' * (rows != 1)}, {steps:,} step{'s' * (steps != 1)}{reading}"
 
     def idle_keys(self) -> Iterator[str]:
         """Yield the keys that do nothing with what is shown."""
@@ -252,10 +253,18 @@ class HeatStrips(VirtualList):
         row = grid.heat.rows[self._place.row] if grid else None
         if grid is None or row is None or row.layer is None or row.variable or not snapshot:
             return self.event
-        output, step = output_of(snapshot.run, row.layer), grid.step_at(self._place)
+        output, step = self._output_of(snapshot.run, grid, row.layer), grid.step_at(self._place)
         if output is None or step is None:
             return output
         return computed_in_step(snapshot.run, snapshot.dataflow, output, step)
+
+    def _output_of(self, run: Run, grid: HeatGrid, layer: Layer) -> TensorEvent | None:
+        """Return the output of a layer in the graph of what is looked at, or else in any."""
+        cell = grid.nearest_cell(self._place)
+        if cell is None or cell.event.kind == "execution":
+            return output_of(run, layer)
+        graph_id = run.graph_executions.site(cell.event.index).graph_id
+        return output_of(run, layer, graph_id) or output_of(run, layer)
 
     @property
     def event(self) -> TensorEvent | None:
