@@ -19,6 +19,7 @@ from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.background.diagnoser import _worth_it
 from tfdbg_tui.tui.navigation import NowhereError, first_focus
 from tfdbg_tui.tui.panes.alert_rows import ALERTS
+from tfdbg_tui.tui.panes.cause import Cause
 from tfdbg_tui.tui.panes.chain_columns import choose_columns
 from tfdbg_tui.tui.panes.chain_pane import shown_chain
 from tfdbg_tui.tui.panes.chain_rows import ROWS, fold_copies, fold_name
@@ -357,3 +358,17 @@ async def test_eager_chains_tell_neither_the_op_type_twice_nor_that_they_are_eag
         await opened.press("a", "w")
         (title,) = (line for line in opened.screen().split("\n") if "came by" in line)
         assert title.split()[:3] == ["tensor", "came", "by"]
+
+
+async def test_of_the_place_of_a_root_the_file_and_the_line_are_never_cut(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("a", "w")
+        shown = shown_chain(opened.snapshot, opened.focus)
+        assert shown is not None
+        (text,) = [part.text for part in cards.parts(shown) if part.kind == "source"]
+        pane = opened.app.query_one("#cause", Cause)
+        assert pane._where(shown, text, len(text)) == [text]
+        assert pane._where(shown, text, 32) == ["…ples/debug_mnist.py:183 in loss"]
+        assert pane._where(shown, text, 22) == ["debug_mnist.py:183 in", "loss"]

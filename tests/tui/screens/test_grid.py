@@ -9,6 +9,7 @@ import pytest
 
 from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.tui.bars.key_bar import KeyBar
+from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.screens.grid import Border, moved
 from tfdbg_tui.tui.screens.main import MainScreen
 from tfdbg_tui.user_files import state_path, write_whole
@@ -113,6 +114,19 @@ async def test_a_small_screen_shows_no_companion_that_is_not_there(
             await opened.press(key)
             names = [pane.spec.name for pane in panes if pane.display]
             assert names == [name, "source_code"], "in place of graph executions"
+
+
+async def test_of_two_panes_the_focused_one_is_the_higher_one(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (60, 15)) as opened:
+        for height in (15, 24, 31):
+            await opened.pilot.resize_terminal(60, height)
+            for key in "13456":
+                await opened.press(key)
+                heights = {pane.spec.name: pane.size.height for pane in opened.app.query(Pane)}
+                focused = heights.pop(opened.focus.pane)
+                assert max(heights.values()) < focused
 
 
 async def test_the_mouse_drags_borders(open_app: Open, logdirs: RecordedLogdirs) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 from tfdbg_tui.diagnosis import cards
 from tfdbg_tui.tui.panes.base import PaneSpec
@@ -159,13 +162,30 @@ class Cause(ChainPane):
                 yield ((line, "strong"), ("  ", ""), *((chip,) if certainty else ())), ""
                 certainty = ""
         elif part.kind == "source":
-            yield ((self.charset.fit_path(text, width - _LABEL), ""),), ""
+            for line in self._where(chain, text, width - _LABEL):
+                yield ((line, ""),), ""
             yield from self._source(chain, width - _LABEL)
         else:
             style = {"removed": "bad", "added": "good"}.get(part.kind, "")
             mark = {"removed": "- ", "added": "+ "}.get(part.kind, "")
             for line in self._wrapped(text, width - _LABEL - len(mark)):
                 yield ((mark + line, style),), ""
+
+    def _where(self, chain: Chain, text: str, width: int) -> Sequence[str]:
+        """Return where the root is made, without directories that have no room, but with the line.
+
+        Args:
+            chain: The chain.
+            text: The whole text.
+            width: Cells of a line.
+        """
+        location = chain.finding.location if chain.finding else None
+        if location is not None:
+            file = replace(location, file=os.path.basename(location.file))
+            name = self.charset.safe(cards.place_text(file))
+            if cell_len(name) >= width:
+                return self._wrapped(name, width)
+        return [self.charset.fit_path(text, width)]
 
     def _source(self, chain: Chain, width: int) -> Iterator[tuple[Line, str]]:
         """Yield the line that the card names, and its neighbours where there is room."""
@@ -196,7 +216,7 @@ class Cause(ChainPane):
         start = max(0, min(end - len(expression), end - width + len(self.charset.ellipsis) + 1))
         return self.charset.ellipsis + line[start:]
 
-    def _wrapped(self, text: str, width: int) -> list[str]:
+    def _wrapped(self, text: str, width: int) -> Sequence[str]:
         return self.charset.wrapped(text, max(10, width))
 
 
