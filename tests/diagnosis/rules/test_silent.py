@@ -1235,3 +1235,35 @@ def test_targets_that_an_activation_cannot_give(
         recorded.execution("AssignSubVariableOp", [1], {})
     recorded.gradients([1], of_eager=at + 5)
     assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "taker", "expected"),
+    [
+        ([(-0.2, 0.7)], "Log", ["not-probabilities"]),
+        ([(0.1, 7.0)], "Log", ["not-probabilities"]),
+        ([(0.0, 1.0)], "Log", []),
+        ([(-0.2, 0.7), (0.0, 1.0)], "Log", []),
+        ([(-0.2, 0.7)], "Exp", []),
+    ],
+)
+def test_a_cross_entropy_of_what_is_no_probability(
+    tmp_path: Path, numbers: list[tuple[float, float]], taker: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "last", "Dense")
+    for step in range(STEPS):
+        at = 10 * step + 10
+        value = np.array(numbers[step % len(numbers)], np.float32)
+        clipped = value.clip(1e-7, 1 - 1e-7)
+        recorded.execution("BiasAdd", [1], {at: value}, line=3, extremes=True, layer=1)
+        recorded.execution("RealDiv", [at, 2], {at + 1: value}, line=4, extremes=True)
+        recorded.execution("Minimum", [at + 1, 3], {at + 2: clipped}, line=4, extremes=True)
+        recorded.execution("Maximum", [at + 2, 4], {at + 3: clipped}, line=4, extremes=True)
+        recorded.execution(taker, [at + 3], {at + 4: value}, line=4)
+        recorded.execution("Mean", [at + 4], {at + 5: some(0.5, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [5], {})
+    recorded.gradients([5], of_eager=at + 5)
+    report = diagnose(recorded.open())
+    assert [finding.rule for finding in report.suspects] == expected
+    assert all(finding.layer and finding.layer.path == "last" for finding in report.suspects)

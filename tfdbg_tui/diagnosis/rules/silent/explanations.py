@@ -74,6 +74,15 @@ TARGET_OUT_OF_REACH = Explanation(
     "(pictures from 0 to 1, not 255) to what it gives.",
     example=Example("Sub(targets up to 103, Sigmoid(…) = [0.99, …]), then Square, in each step"),
 )
+NOT_PROBABILITIES = Explanation(
+    id="not-probabilities",
+    title="A cross entropy of numbers that are no probabilities",
+    why="The loss takes the logarithm of probabilities and clips what it is given to 0 to 1: what "
+    "is below or above has no gradient, and the model ends with numbers of any size.",
+    fix="Pass from_logits=True to the loss, or end the model with a softmax (a sigmoid where there "
+    "is one number, or where several classes may hold).",
+    example=Example("Log(ClipByValue(BiasAdd(…) = [-3, 7, …], 0, 1)) in each computation"),
+)
 SILENT_BROADCAST = Explanation(
     id="silent-broadcast",
     title="Difference of a column and a row",
@@ -199,6 +208,7 @@ EXPLANATIONS = (
     NEAR_OVERFLOW,
     SATURATED_SOFTMAX,
     SILENT_BROADCAST,
+    NOT_PROBABILITIES,
     SOFTMAX_OF_ONE,
     TARGET_OUT_OF_REACH,
     SOFTMAX_TWICE,

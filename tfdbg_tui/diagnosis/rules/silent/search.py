@@ -23,6 +23,7 @@ from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
+from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
 from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
@@ -73,6 +74,7 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *search.sampled(),
         *search.softmax_twice(),
         *find_softmax_of_one(run, dataflow),
+        *find_not_probabilities(run, dataflow),
         *find_out_of_reach(run, dataflow),
         *find_near_overflow(run, search.reckoned),
         *(list(find_at_bound(run, dataflow)) or find_divergence(run, dataflow)),
