@@ -208,6 +208,7 @@ _CLAIMS = {
         lambda op: bool((op.bad_by_zero == op.bad).all()),
         *("optimizer-divides-by-zero", "optimizer-division", "normalised-by-zero-spread"),
         *("scaled-by-zero-range", "log-of-zero-ratio", "mean-of-nothing", "divided-by-rectified"),
+        "rectified-normalised",
         *("sum-of-exponentials-is-zero",),
         *("gradient-of-division-by-zero", "division-by-zero-in-gradient", "zero-over-zero"),
         *("division-by-zero", "remainder-of-zero", "xdivy-by-zero", "gradient-of-acosh-at-one"),

@@ -129,6 +129,28 @@ RULES = (
         edits=_NO_NAN,
     ),
     Rule(
+        id="rectified-normalised",
+        title="Outputs of a ReLU divided by their sum, which is zero",
+        op_types=_DIVIDE,
+        test=also(
+            zero_denominator(),
+            in_forward,
+            made_by("Relu", "Relu6"),
+            made_by("Sum", slot=1),
+            behind("Relu", "Relu6", slot=1),
+        ),
+        why="The ReLU is off for all that is summed up. A categorical cross entropy divides what "
+        "it is given by its sum, as it wants shares of a whole: what a softmax gives.",
+        fix="End the model with a softmax, or with no activation and from_logits=True in the loss; "
+        "else add a small epsilon to the sum.",
+        fix_in_library="End the model with a softmax, or with no activation and from_logits=True "
+        "in the loss.",
+        example=example(
+            "RealDiv", given(0, 0, by="Relu"), given(0, by="Sum", of=("Relu",)), out=[NAN, NAN]
+        ),
+        edits=_EPSILON,
+    ),
+    Rule(
         id="mean-of-nothing",
         title="Divided by a count or a sum that is zero",
         op_types=_DIVIDE,
