@@ -83,6 +83,8 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_exploded_slots(run, dataflow),
         *find_stalled(run, dataflow),
     ]
+    if any(suspect.rule is explanations.SOFTMAX_OF_ONE for suspect in found):  # which is why
+        found = [suspect for suspect in found if suspect.rule is not explanations.NO_GRADIENT]
     return sorted(_told_once(run, dataflow, found), key=lambda suspect: suspect.event.index)
 
 

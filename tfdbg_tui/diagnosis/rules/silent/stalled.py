@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.links import PASS_THROUGH
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, summary_of
-from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
+from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.op_traits import ADDS, ARRANGES, only_makes_floats
@@ -463,7 +463,9 @@ def _cut_off(
         gradients: Those of its layers.
     """
     of_losses = [magnitudes_of_loss(run, dataflow, loss).largest for loss in losses(run, dataflow)]
-    if not gradients or not any(largest.all() for largest in of_losses if largest.size):
+    measured_losses = [largest for largest in of_losses if largest.size]
+    is_learned = bool(measured_losses) and not any(largest.all() for largest in measured_losses)
+    if is_learned or all(gradient.layer is None for gradient in gradients):
         return
     steps = len(gradients[0].largest)
     evidence = f"all {len(gradients):,} gradients of layers are 0 in all {steps:,} steps measured"
@@ -477,10 +479,9 @@ def _cut_off(
         text = f"all {_size(run, last):,} outputs are 0, and {evidence}"
         yield Suspect(last, dead_relu(run, dataflow, last), Match("likely", text), steps)
         return
-    lost = _lost_at(run, dataflow, min((one.event for one in gradients), key=lambda e: e.index))
-    forward = forward_op(run, dataflow, lost)
-    if forward is not None and forward.op_type != "Softmax":  # of one number, or saturated
-        yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)
+    first = min((gradient.event for gradient in gradients), key=lambda event: event.index)
+    lost = _lost_at(run, dataflow, first)
+    yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)
 
 
 def _lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
