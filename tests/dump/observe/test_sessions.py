@@ -850,6 +850,24 @@ def test_a_training_that_diverges_is_one_bug(dump: Path, resources: bool) -> Non
     assert (root.op_type, root.rule) == ("Pow", "grew-until-overflow")
 
 
+def test_what_is_computed_after_an_update_in_the_same_run_has_its_value(
+    dump: Path, resources: bool
+) -> None:
+    x = v1.placeholder(tf.float32, [2])
+    w = v1.get_variable("w", initializer=[1.0, 2.0])
+    average = v1.get_variable("average", initializer=[1.0, 2.0])
+    loss = tf.reduce_sum(tf.math.log(x) * w)
+    train = v1.train.AdamOptimizer(0.1).minimize(loss, var_list=[w])
+    with tf.control_dependencies([train]):
+        update = v1.assign(average, 0.9 * average + 0.1 * w)
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        for first in (1.0, 0.0, 1.0):
+            session.run(update, {x: [first, 1.0]})
+    (root,) = diagnosed(dump).roots
+    assert root.op_type == "Log"
+
+
 def test_a_run_of_which_only_the_fetch_fails_is_on_record(dump: Path) -> None:
     """As of converters, which try each tensor: NumPy has no lists of tensors."""
     x = tf.constant([1.0, 2.0])

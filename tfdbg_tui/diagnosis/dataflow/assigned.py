@@ -59,19 +59,19 @@ class Assigned:
             return self._assigned_in_graph(event, op, at, name)
         return self._last_assigned(history, name, event)
 
-    def held_by(self, variable: GraphOp, at: At, fetched: TensorEvent | None = None) -> Producer:
-        """Return what was last assigned to a variable of TensorFlow 1 that a session fetches.
+    def held_by(self, variable: GraphOp, at: At, taken: TensorEvent | None = None) -> Producer:
+        """Return what was last assigned to a variable of TensorFlow 1 that something takes.
 
-        That is of an earlier run, unless a bad value was fetched that only this one has assigned:
-        a session fetches a variable before or after what updates it.
+        That is of an earlier run, unless a bad value was taken that only this one has assigned: a
+        session fetches a variable, or computes with it, before or after what updates it.
 
         Args:
             variable: The variable.
             at: Where in time.
-            fetched: What was fetched, where that is known.
+            taken: What was fetched, or computed from it, where that is known.
         """
         before = self._assigned_in_graph(None, variable, at, f"{variable.name}:0")
-        if fetched is None or not is_bad(self._run, fetched):
+        if taken is None or not is_bad(self._run, taken):
             return before
         if before.event is not None and is_bad(self._run, before.event):
             return before

@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.dataflow.links import (
 )
 from tfdbg_tui.diagnosis.dataflow.replicas import Replicas
 from tfdbg_tui.diagnosis.dataflow.v1_loops import FLOWS, V1Loops
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, is_bad
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
@@ -86,7 +86,32 @@ class Resolver:
             replace(self.resolve(op.graph_id, ref, at, MAX_DEPTH), input_slot=slot, via="replica")
             for slot, ref in self._replicas.inputs(op)
         ]
+        if is_bad(self._run, event) and not self._any_bad((*held, *found)):
+            found = [self._held_when_taken(producer, event) for producer in found]
         return (*held, *found)
+
+    def _any_bad(self, producers: Iterable[Producer]) -> bool:
+        events = (producer.event for producer in producers)
+        return any(event is not None and is_bad(self._run, event) for event in events)
+
+    def _held_when_taken(self, producer: Producer, event: TensorEvent) -> Producer:
+        """Return what an input was, that of a variable of TensorFlow 1 as a bad result tells it.
+
+        Args:
+            producer: The input, of which an earlier value was found if it is a variable.
+            event: What was computed from it.
+        """
+        tensor = producer.nearest
+        op = self._run.op(tensor.graph_id, tensor.ref.op_name) if tensor is not None else None
+        for _ in range(MAX_DEPTH):  # In a damaged graph, copies may be of each other.
+            source = copied_input(op, 0) if op is not None else None
+            if op is None or source is None:
+                break
+            op = self._run.op(op.graph_id, source.op_name)
+        if tensor is None or op is None or not self._variables.is_reference(op):
+            return producer
+        held = self.assigned.held_by(op, tensor.at, event)
+        return replace(held, input_slot=producer.input_slot, nearest=tensor)
 
     def resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:
         """Return what made a tensor of a graph, as seen from a row.
