@@ -464,6 +464,24 @@ idle.set()
 """
 
 
+def test_no_thread_of_ours_is_awaited(tmp_path: Path, preloaded: Preloaded) -> None:
+    """Where none is, TensorFlow executes an eager op without Python."""
+    result = preloaded.run(ALONE, tmp_path)
+    assert (result.returncode, result.stdout) == (0, "True\n"), result.stderr
+
+
+ALONE = """
+import inspect, sys
+import tensorflow as tf
+from tensorflow.python import pywrap_tfe
+import tfdbg_tui
+
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
+tf.function(tf.math.log)(tf.math.sqrt(1.0))
+print(inspect.isbuiltin(pywrap_tfe.TFE_Py_FastPathExecute))
+"""
+
+
 def test_eager_ops_of_python_functions_that_graphs_call(tmp_path: Path) -> None:
     def generate() -> Iterator[Any]:
         yield tf.math.asin(tf.constant(2.0))

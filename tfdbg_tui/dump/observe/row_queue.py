@@ -31,7 +31,7 @@ import numpy.ma  # else np.unique imports it, when there may be no descriptor le
 import numpy.typing as npt
 import tensorflow as tf
 
-from tfdbg_tui.dump import steps
+from tfdbg_tui.dump import steps, threads
 from tfdbg_tui.dump.encode.elements import Words
 from tfdbg_tui.dump.encode.queue_rows import (
     ITERATION,
@@ -298,9 +298,7 @@ class _Queue:
             return
         with self.lock:
             if self._thread is None:
-                thread = threading.Thread(target=self._run, name="tfdbg-tui-rows", daemon=True)
-                thread.start()  # raises where the process may have no more threads
-                self._thread = thread
+                self._thread = threads.start(self._run, "rows")
 
     def run_begins(self, stage: SessionStage) -> None:
         if self._in_sessions:

@@ -22,7 +22,7 @@ import uuid
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from tfdbg_tui.dump import steps, workers
+from tfdbg_tui.dump import steps, threads, workers
 from tfdbg_tui.dump.encode import batches, executions
 from tfdbg_tui.dump.encode.repetitions import Repeats
 from tfdbg_tui.dump.errors import reason_of
@@ -279,8 +279,7 @@ class Recorder:
         if self.broken:
             return
         self._stopped = False
-        self._thread = threading.Thread(target=self._run, name="tfdbg-tui-writer", daemon=True)
-        self._thread.start()
+        self._thread = threads.start(self._run, "writer")
 
     def stop(self) -> None:
         """Write everything queued so far and stop the writer thread; `start` goes on."""

@@ -13,6 +13,7 @@ from tensorflow.python.eager.context import Context, context, context_safe
 from tensorflow.python.framework import op_callbacks
 from tensorflow.python.ops.script_ops import FuncRegistry
 
+from tfdbg_tui.dump import threads
 from tfdbg_tui.dump.tensorflow import executors, functions, own, own_frames
 from tfdbg_tui.dump.tensorflow.listener import SafeListener, subject
 from tfdbg_tui.dump.tensorflow.private import attribute, declare
@@ -105,18 +106,19 @@ class EagerHooks:
         """Add the op callback of this thread, and those of others when they execute an op."""
         self.watch_this_thread()
         if self._on:
-            self._await_threads(set(sys._current_frames()) - self._callback_lists.keys())
+            others = set(sys._current_frames()) - self._callback_lists.keys()
+            self._await_threads(others - threads.numbers())
 
-    def _await_threads(self, threads: set[int]) -> None:
+    def _await_threads(self, awaited: set[int]) -> None:
         """Let some threads add their op callback before their next op, and no others.
 
         Only a thread itself can reach its list, and most ops are executed without Python.
         """
-        self._unwatched = threads
-        if threads and self._fast_path is None:
+        self._unwatched = awaited
+        if awaited and self._fast_path is None:
             self._fast_path = getattr(_FAST_PATH.owner, _FAST_PATH.name)
             setattr(_FAST_PATH.owner, _FAST_PATH.name, self._watched_fast_path(self._fast_path))
-        elif not threads and self._fast_path is not None:
+        elif not awaited and self._fast_path is not None:
             setattr(_FAST_PATH.owner, _FAST_PATH.name, self._fast_path)
             self._fast_path = None
 

@@ -1,0 +1,31 @@
+"""The threads that the dump writer starts in the program's process."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PREFIX = "tfdbg-tui-"
+
+
+def start(work: Callable[[], None], name: str) -> threading.Thread:
+    """Start a thread that does not keep the process from ending, and return it.
+
+    Args:
+        work: What it does.
+        name: What its name ends with.
+
+    Raises:
+        RuntimeError: The process may have no more threads.
+    """
+    thread = threading.Thread(target=work, name=_PREFIX + name, daemon=True)
+    thread.start()
+    return thread
+
+
+def numbers() -> set[int | None]:
+    """Return the numbers of those that run."""
+    return {thread.ident for thread in threading.enumerate() if thread.name.startswith(_PREFIX)}
