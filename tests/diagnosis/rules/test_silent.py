@@ -679,6 +679,40 @@ def test_gradients_on_the_way_to_a_layer_that_learns_do_not_vanish(
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "expected"), [("loss", []), ("of_large", ["vanishing-gradient"])]
+)
+def test_a_gradient_that_is_small_in_the_loss_does_not_vanish_in_shared_layers(
+    tmp_path: Path, before: str, expected: list[str]
+) -> None:
+    """As that of a detector's map of large objects, where there are none; not in time."""
+    recorded = program(tmp_path)
+    for number, name in ((1, "head"), (2, "map")):
+        recorded.layer(number, 0, name, "Conv2D")
+    gradients = {
+        "head_of_large": ("Filter", "loss", 1, 1.0, 64),
+        "of_large": ("Input", "loss", 1, 1e-2, 128),
+        "head_of_small": ("Filter", before, 1, 1e-7, 64),
+        "of_small": ("Input", before, 1, 1e-8, 32),
+        "map": ("Filter", "AddN", 2, 1e-8, 64),
+    }
+    for name, (of, given, layer, _, _) in gradients.items():
+        given = f"gradient_tape/{given}" if given in gradients else given
+        inputs = "x:0", f"{given}:0"
+        op_type = f"Conv2DBackprop{of}"
+        recorded.op("f", op_type, f"gradient_tape/{name}", *inputs, layer=layer)
+    recorded.op("f", "AddN", "AddN", "gradient_tape/of_small:0", "boxes:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/map:0", outputs=0)
+    for step in range(STEPS):
+        for name, (_, _, _, share, size) in gradients.items():
+            value = some(share * FADING[step], size)
+            recorded.trace("f", f"gradient_tape/{name}", value, serial=step + 1, extremes=True)
+            if name == "of_small":
+                recorded.trace("f", "AddN", value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize(("of_layer", "expected"), [(True, []), (False, ["vanishing-gradient"])])
 def test_one_of_several_parts_of_a_gradient_may_vanish(
     tmp_path: Path, of_layer: bool, expected: list[str]

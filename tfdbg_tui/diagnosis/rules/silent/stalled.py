@@ -54,6 +54,8 @@ _OF_LAYERS = frozenset(
     }
 )
 """Ops that compute the gradients of a layer's weights and inputs."""
+_OF_INPUTS = frozenset({"Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput"})
+"""Those that do so for inputs alone, which are of any size."""
 
 _OF_CELLS = frozenset({"TanhGrad", "SigmoidGrad", "ReluGrad", "MatMul"})
 _ITERATIONS = 3  # that are measured of a long loop at least: 0, 4 and 32
@@ -226,12 +228,20 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
     small = (recent.max(axis=1) < _SMALL) & ~grows
     nothing = (share.max(axis=1) <= _VANISHED) & small
     # A layer that is used in several places learns from what reaches one of them.
-    of = [(gradient.layer, _size(run, gradient.event)) for gradient in gradients]
+    of = [_of_layer(run, gradient) for gradient in gradients]
     learning = {key for key, gone in zip(of, nothing, strict=True) if key[0] and not gone}
-    gone = [number for number in np.flatnonzero(nothing).tolist() if of[number] not in learning]
+    gone, elsewhere = [], set()
+    for number in np.flatnonzero(nothing).tolist():
+        if of[number] in learning:
+            elsewhere.add(gradients[number].event)
+        else:
+            gone.append(number)
+    arrived = {gradients[n].event for n in np.flatnonzero(share.max(axis=1) >= _ARRIVED).tolist()}
+    if elsewhere:
+        made_of = {n: _made_of(run, dataflow, [gradients[n].event]) for n in gone}
+        gone = [n for n in gone if not _begins_small(made_of[n], elsewhere, arrived)]
     if gone:
-        arrived = np.flatnonzero(share.max(axis=1) >= _ARRIVED).tolist()
-        passed = _made_of(run, dataflow, (gradients[number].event for number in arrived))
+        passed = _made_of(run, dataflow, arrived)
         gone = [n for n in gone if not _goes_on(run, dataflow, gradients[n].event, passed)]
     if gone:
         alive = [gradients[number].event for number in np.flatnonzero(~nothing).tolist()]
@@ -259,15 +269,44 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
 
 
 def _made_of(run: Run, dataflow: Dataflow, events: Iterable[TensorEvent]) -> set[TensorEvent]:
-    """Return all gradients that some are computed from."""
+    """Return all gradients that some are computed from, and sums of several gradients."""
     waiting = list(events)
     found: set[TensorEvent] = set()
     while waiting:
         made = (producer.event for producer in dataflow.producers(waiting.pop()))
-        new = {one for one in made if one is not None and is_backward(run, one)} - found
+        new = {one for one in made if one is not None and _is_of_gradients(run, one)} - found
         found |= new
         waiting += new
     return found
+
+
+def _is_of_gradients(run: Run, event: TensorEvent) -> bool:
+    """Whether a tensor is a gradient, or may be a sum of some, which is in no scope of these."""
+    return is_backward(run, event) or op_type_of(run, event) == "AddN"
+
+
+def _of_layer(run: Run, gradient: _Gradient) -> tuple[Layer | None, str | None, int]:
+    """Return what the gradients of one kind of a layer have in common wherever it is used."""
+    op_type = op_type_of(run, gradient.event)
+    size = 0 if op_type in _OF_INPUTS else _size(run, gradient.event)
+    return gradient.layer, op_type, size
+
+
+def _begins_small(
+    made_of: Set[TensorEvent], elsewhere: Set[TensorEvent], arrived: Set[TensorEvent]
+) -> bool:
+    """Whether a gradient has been small from the loss on, in layers that learn in other places.
+
+    A detector looks for objects of each size in a map of its own, with the same layers.  A focal
+    loss is next to nothing for a map in which there are none, as soon as the layers have learned
+    that.
+
+    Args:
+        made_of: What the gradient is computed from.
+        elsewhere: Gradients that vanish, of layers that learn from what they get elsewhere.
+        arrived: Those of layers that learn.
+    """
+    return not made_of.isdisjoint(elsewhere) and made_of.isdisjoint(arrived)
 
 
 def _goes_on(run: Run, dataflow: Dataflow, event: TensorEvent, passed: Set[TensorEvent]) -> bool:
