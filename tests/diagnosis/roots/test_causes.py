@@ -755,3 +755,26 @@ def test_what_comes_out_of_a_collective_bad_another_replica_has_put_in(tmp_path:
     assert [root.op_name for root in diagnosis.report().roots] == ["0/Log"]
     producers = diagnosis.dataflow.producers(TensorEvent("graph_execution", 5, 0))
     assert [producer.name for producer in producers] == ["1/Exp:0", "0/Exp:0"]
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_an_argument_is_not_of_what_its_own_call_gives_to_a_python_function(
+    tmp_path: Path, calls: int
+) -> None:
+    """As ``y[index]`` with an index that NumPy has chosen by numbers that hold NaN."""
+    program = Program(tmp_path)
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+    for name in ("x", "y"):
+        program.op("f", "Placeholder", name)
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "PyFunc", "PyFunc", "Log:0")
+    program.op("f", "Mul", "Mul", "y:0", "y:0")
+    program.function("f", "__inference_f_1", "x", "y")
+    for call in range(calls):
+        for name, values in (("x", (-1, 1)), ("y", (NAN, 2)), ("Log", (NAN, 0)), ("Mul", (NAN, 4))):
+            program.trace("f", name, floats(*values), serial=call + 1)
+        made = {call + 9: floats(NAN, 4)}
+        program.execution("__inference_f_1", [1, 2], made, "f", serial=call + 1)
+    roots = diagnose(program.open()).roots
+    assert [root.op_type for root in roots] == ["Log", "Placeholder"]

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import BRANCHES, LOOPS
 from tfdbg_tui.diagnosis.dataflow.containers import may_put, takes
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_id_of,
+    graph_op_of,
+    op_type_of,
+    stack_id_of,
+)
 from tfdbg_tui.diagnosis.op_traits import (
     CONVERTS,
     DATASET_ELEMENTS,
@@ -20,7 +26,6 @@ from tfdbg_tui.logdir.definitions.graphs import TensorRef
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
     from tfdbg_tui.diagnosis.dataflow.links import Use
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Run
 
 
@@ -47,7 +52,11 @@ class UnrecordedLinks:
         if takes(taken_by):
             uses = self._dataflow.consumers(event)
             return any(may_put(use.op_type, taken_by) for use in uses)
-        if self.is_from_python(other) and self._goes_to_python(event):
+        if (
+            self.is_from_python(other)
+            and self._goes_to_python(event)
+            and not self._was_given_before(other, event)
+        ):
             return True
         if self._comes_out_of_dataset(other) and self._goes_into_dataset(event):
             return True
@@ -120,9 +129,7 @@ class UnrecordedLinks:
         """Whether a Python function of a graph gave a tensor, and one has made another tensor."""
         if op_type_of(self._run, event) not in PYTHON_FUNCTIONS or made.kind != "execution":
             return False
-        stack_id = stack_id_of(self._run, made)
-        frames = self._run.stack(stack_id) if stack_id is not None else ()
-        return any((frame.path or "").endswith(_RUNS_PYTHON) for frame in frames)
+        return self._is_run_by_graph(made)
 
     def _goes_to_python(self, event: TensorEvent) -> bool:
         """Whether Python functions take a tensor of a graph: they run before their call has ended.
@@ -130,6 +137,24 @@ class UnrecordedLinks:
         So what they compute is on record before it.
         """
         return any(use.op_type in PYTHON_FUNCTIONS for use in self._dataflow.consumers(event))
+
+    def _was_given_before(self, argument: TensorEvent, made: TensorEvent) -> bool:
+        """Whether a tensor was given to the call of a function that made another, or before that.
+
+        A call by a Python function of a graph comes after what the graph has given to it.
+        """
+        at = self._dataflow.timeline.execution_at
+        taken, makes = at(argument), at(made)
+        if argument.kind == "execution" or taken is None or makes is None:
+            return False
+        called = TensorEvent("execution", taken, 0)
+        return taken == makes or (taken < makes and not self._is_run_by_graph(called))
+
+    def _is_run_by_graph(self, execution: TensorEvent) -> bool:
+        """Whether a Python function of a graph has executed an op."""
+        stack_id = stack_id_of(self._run, execution)
+        frames = self._run.stack(stack_id) if stack_id is not None else ()
+        return any((frame.path or "").endswith(_RUNS_PYTHON) for frame in frames)
 
     def is_inside(self, event: TensorEvent, execution: TensorEvent) -> bool:
         """Whether a tensor was made inside of a function whose execution has bad outputs.
