@@ -48,6 +48,7 @@ def test_library_frames(path: str | None) -> None:
         "<stdin>",
         "<ipython-input-3-0123>",
         "/home/ann/<ipython-input-3-0123>",
+        "/home/ann/<doctest module.f[0]>",
         "/home/ann/<string>",
     ],
 )

@@ -42,7 +42,9 @@ _INSTALLED = re.compile(
     r"/(site|dist)-packages/(?!(tensorflow|keras|tf_keras|tensorflow_probability|tfdbg_tui)[/.])"
 )
 
-_USER_PSEUDO_FILES = ("<stdin>", "<string>", "<ipython-input", "<console>", "<python-input")
+_USER_PSEUDO_FILES = (
+    *("<stdin>", "<string>", "<ipython-input", "<console>", "<python-input", "<doctest "),
+)
 
 
 _AUTOGRAPH = re.compile(r"/tensorflow/python/.*autograph")
