@@ -16,7 +16,9 @@ from tfdbg_tui.logdir.index.steps import Steps, find_steps
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN, MAKE, FETCH, BACKWARD, RUN, RUN_FED = range(11)
+LOAD, ADD, TRAIN, EVALUATE, BAD_TRAIN, TRAIN_AGAIN, MAKE, FETCH, BACKWARD = range(9)
+RUN, RUN_FED, TRAIN_TOO = range(9, 12)
+
 KINDS = [
     ExecutionKind(0, "Load", None, 1, 2),
     ExecutionKind(0, "AddV2", None, 1, 2),
@@ -29,6 +31,7 @@ KINDS = [
     ExecutionKind(0, "__inference___backward_evaluate_9_21", "graph", 1, 2),
     ExecutionKind(0, "Session.run(loss, train)", "v1 graph", 1, 2),
     ExecutionKind(0, "Session.run(loss, train) #2", "v1 graph", 1, 2),
+    ExecutionKind(0, "__inference_finetune_31", "graph", 1, 2),
 ]
 
 
@@ -69,7 +72,31 @@ def test_the_function_called_most_often_is_called_once_a_step() -> None:
 def test_a_function_that_trains_comes_before_one_that_is_called_more_often() -> None:
     steps = _steps([LOAD, *[TRAIN, ADD] * 3, *[EVALUATE] * 5])
     assert steps.counted_by == "__inference_train_7"
-    assert _of_all(steps, 12) == [None, 0, 0, 1, 1, *[2] * 7]
+    assert _of_all(steps, 12) == [None, 0, 0, 1, 1, 2, 2, *[None] * 5]
+
+
+def test_loops_that_train_one_after_the_other_are_counted_on() -> None:
+    """A pretraining and what comes after it; what is between, and an evaluation, is in no step."""
+    pretrain, train = [TRAIN, ADD] * 3, [TRAIN_TOO] * 5
+    steps = _steps(
+        [LOAD, *pretrain, LOAD, *train, *[EVALUATE] * 6],
+        stacks=[0, *[1, 2] * 3, 0, *[3] * 5, *[4] * 6],
+    )
+    assert steps.numbers.tolist() == [*range(8)]
+    told = [None, 0, 0, 1, 1, 2, 2, None, 3, 4, 5, 6, 7, *[None] * 6]
+    assert _of_all(steps, 19) == told
+
+
+def test_functions_that_take_turns_are_one_loop() -> None:
+    steps = _steps([*[TRAIN, TRAIN, TRAIN_TOO] * 4], stacks=[*[1, 1, 2] * 4])
+    assert (len(steps), steps.counted_by) == (8, "__inference_train_7")
+
+
+def test_eager_loops_one_after_the_other_are_counted_on() -> None:
+    first, second = ([LOAD, ADD], [1, 2]), ([FETCH, ADD, ADD], [3, 4, 5])
+    kinds = [*first[0] * 4, *second[0] * 6]
+    steps = _steps(kinds, stacks=[*first[1] * 4, *second[1] * 6], gradients=(2, 5))
+    assert _of_all(steps, 26) == [n // 2 for n in range(8)] + [4 + n // 3 for n in range(18)]
 
 
 def test_a_graph_trains_if_one_in_it_computes_gradients(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the varia
 _FETCH = "IteratorGetNext"
 _BACKWARD = "__backward_"
 _MUCH_LONGER = 2  # times as many executions
+_MOST_LOOPS = 200  # that are counted
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
@@ -54,11 +55,6 @@ class Steps:
     def _marked(self) -> Int64Array:
         """The executions that are in a step, ascending."""
         return np.flatnonzero(self._marks >= 0)
-
-    def until(self, end: int) -> Steps:
-        """Return the same, but for executions from `end` on, which are in none."""
-        marks = np.where(np.arange(len(self._marks)) < end, self._marks, -1)
-        return Steps(marks, self.counted_by)
 
     def of(self, execution: int) -> int | None:
         """Return the step that an execution is in; None where it is in none."""
@@ -129,7 +125,7 @@ def find_steps(
     Where the program marked none, the function that is called most often, of those that compute
     gradients if there are any, is taken to be called once a step, which begins with what its loop
     executes before it; where no function is called, or eager ops alone compute gradients, with the
-    op that begins what repeats.
+    op that begins what repeats.  Other loops that train, before it and after it, are counted on.
 
     Args:
         recorded: Step of each execution plus 1, 0 where it has none; shape [executions].
@@ -144,25 +140,102 @@ def find_steps(
         return Steps(marks)
     kind_of = _whatever_the_mode(kind_values)[kinds[:]]
     kind_of = _whatever_the_trace(kind_of, stacks[:], kind_values)[kind_of]
-    counts = np.bincount(kind_of, minlength=len(kind_values))
-    functions = [
-        number
-        for number, kind in enumerate(kind_values[: len(counts)])
-        if kind.is_function and counts[number] >= _REPEATED
-    ]
-    training = [number for number in functions if _trains(kind_values[number], differentiates)]
-    looked_at = _while_eager_code_trains(stacks[:], gradients) if functions else None
-    if training or (functions and looked_at is None):
-        often = max(training or functions, key=lambda kind: counts[kind])
-        begins = _where_its_loop_begins(kind_of == often, kind_of, stacks[:])
-        return _counted(begins, kind_values[often].op_type)
-    left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
-    fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
-    repeated = _first_repeated(kind_of, stacks[:], left_out, fetches, looked_at)
-    if repeated is None or (looked_at is None and _is_before_the_rest(repeated)):
+    search = _Search(kind_of, stacks[:], kind_values, differentiates, list(gradients))
+    main = search.loop(0, len(marks))
+    if main is None:
         return Steps(marks)
-    found = _counted(repeated, kind_values[int(kind_of[int(np.argmax(repeated))])].op_type)
-    return found if looked_at is None else found.until(_end(kind_of << 32 | stacks[:], looked_at))
+    number = 0
+    for loop in search.with_others(main):
+        ends = np.append(loop.begins[1:], loop.end)
+        marks[loop.begins[0] : loop.end] = number + np.repeat(
+            np.arange(len(ends)), ends - loop.begins
+        )
+        number += len(ends)
+    return Steps(marks, kind_values[int(kind_of[main.counted])].op_type)
+
+
+class _Loop(NamedTuple):
+    """What repeats.
+
+    Attributes:
+        begins: The executions that it begins anew with, ascending.
+        end: The execution before which it ends.
+        counted: An execution of the op or function that is counted.
+        trains: Whether it is known to compute gradients.
+    """
+
+    begins: Int64Array
+    end: int
+    counted: int
+    trains: bool
+
+
+class _Search:
+    """Finds the loops of a program that marks no steps.
+
+    Args:
+        kinds: Number of each execution's kind, the same for all modes and traces.
+        stacks: See `find_steps`, as the rest.
+        kind_values: The kinds by number.
+        differentiates: Whether a function computes gradients.
+        gradients: Numbers of the stacks of eager ops that made gradients.
+    """
+
+    def __init__(
+        self,
+        kinds: Int64Array,
+        stacks: Int64Array,
+        kind_values: Sequence[ExecutionKind],
+        differentiates: Callable[[ExecutionKind], bool],
+        gradients: Sequence[int],
+    ) -> None:
+        self._kinds = kinds
+        self._stacks = stacks
+        self._is_function = np.array([kind.is_function for kind in kind_values])
+        self._trains = cache(lambda number: _trains(kind_values[number], differentiates))
+        self._left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
+        self._fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
+        self._gradients = gradients
+
+    def with_others(self, main: _Loop) -> list[_Loop]:
+        """Return a loop and those that train before and after it, in order."""
+        found = [main]
+        parts = [(0, int(main.begins[0])), (main.end, len(self._kinds))]
+        while parts and len(found) < _MOST_LOOPS:
+            start, end = parts.pop()
+            loop = self.loop(start, end) if end - start >= _REPEATED else None
+            if loop is not None and loop.trains:
+                found.append(loop)
+                parts += (start, int(loop.begins[0])), (loop.end, end)
+        return sorted(found, key=lambda loop: loop.end)
+
+    def loop(self, start: int, end: int) -> _Loop | None:
+        """Return the loop of a part of the program that is most likely to be the training.
+
+        Args:
+            start: The first execution of the part.
+            end: The execution before which it ends.
+        """
+        kinds, stacks = self._kinds[start:end], self._stacks[start:end]
+        counts = np.bincount(kinds)
+        functions = np.flatnonzero((counts >= _REPEATED) & self._is_function[: len(counts)])
+        training = [number for number in functions.tolist() if self._trains(number)]
+        eager = _while_eager_code_trains(stacks, self._gradients)
+        if training or (functions.size and eager is None):
+            some = np.array(training) if training else functions
+            called = kinds == some[counts[some].argmax()]
+            begins = _where_its_loop_begins(called, kinds, stacks)
+            counted = int(called.argmax())
+        else:
+            looked_at = eager if functions.size else None
+            found = _first_repeated(kinds, stacks, self._left_out, self._fetches, looked_at)
+            if found is None or (looked_at is None and _is_before_the_rest(found)):
+                return None
+            begins, counted = found, int(found.argmax())
+        trains = bool(training) or eager is not None
+        rows = np.flatnonzero(begins)
+        last = _end(kinds << 32 | stacks, rows) if trains else len(kinds)
+        return _Loop(rows + start, last + start, counted + start, trains)
 
 
 def _trains(kind: ExecutionKind, differentiates: Callable[[ExecutionKind], bool]) -> bool:
@@ -184,9 +257,10 @@ def _while_eager_code_trains(stacks: Int64Array, gradients: Collection[int]) -> 
     return slice(rows[0], rows[-1]) if len(rows) >= _REPEATED else None
 
 
-def _end(ops: Int64Array, looked_at: slice) -> int:
+def _end(ops: Int64Array, begins: Int64Array) -> int:
     """Return the execution before which a loop ends: all after it is by no line of the loop."""
-    return int(np.flatnonzero(np.isin(ops, np.unique(ops[looked_at])))[-1]) + 1
+    in_loop = np.unique(ops[begins[0] : begins[-1] + 1])
+    return int(np.flatnonzero(np.isin(ops, in_loop))[-1]) + 1
 
 
 def _whatever_the_mode(kind_values: Sequence[ExecutionKind]) -> Int64Array:
@@ -250,11 +324,6 @@ def _one_before_each(rows: Int64Array, calls: Int64Array) -> bool:
         return False
     after_a_call = rows[1:] > calls[: len(rows) - 1]
     return bool((rows[: len(calls)] < calls).all() and after_a_call.all())
-
-
-def _counted(begins: Flags, counted_by: str) -> Steps:
-    """Return steps of which each begins with an execution that is True in `begins`."""
-    return Steps(np.cumsum(begins) - 1, counted_by)
 
 
 def _first_repeated(
