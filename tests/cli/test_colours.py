@@ -1,4 +1,4 @@
-"""Colours of a report: on a terminal only, and never a change of its text."""
+"""What a terminal adds to a report: its width, and colours, which never change the text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tfdbg_tui.cli import colours
+from tfdbg_tui.cli import colours, main
 from tfdbg_tui.diagnosis import diagnose, to_text
 from tfdbg_tui.logdir import open_run
 
@@ -50,3 +50,22 @@ def test_colours_are_for_terminals_of_users_who_want_them(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
     assert colours.wanted() is wanted
+
+
+@pytest.mark.parametrize(("terminal", "widest"), [(True, 72), (False, 96)])
+def test_a_report_is_no_wider_than_the_terminal(
+    logdirs: RecordedLogdirs,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    terminal: bool,
+    widest: int,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "72")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    assert main(["diagnose", str(logdirs["mnist"])]) == 1
+    verdict, *lines = capsys.readouterr().out.splitlines()
+    told = [line for line in lines if line.startswith("  ") and "debug_mnist" not in line]
+    code = [line for line in told if line.startswith(" " * 17)]
+    assert verdict.startswith("bad: ")
+    assert widest - 8 < max(len(line) for line in told if line not in code) <= widest

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.cli import exit_codes
 from tfdbg_tui.cli.options import LOGDIR_HELP
-from tfdbg_tui.cli.output import put
+from tfdbg_tui.cli.output import as_wide_as_the_terminal, put
 from tfdbg_tui.diagnosis import (
     SCHEMA_VERSION,
     bad_elements_text,
@@ -74,7 +74,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         put(json.dumps(_to_json(comparison, reports), indent=2))
     else:
-        put("\n".join(_lines(comparison, reports)))
+        with as_wide_as_the_terminal():
+            put("\n".join(_lines(comparison, reports)))
     if comparison.differs:
         return exit_codes.BAD
     return exit_codes.CLEAN if _is_whole(comparison, reports) else exit_codes.INCOMPLETE

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import os
+import shutil
 import sys
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from tfdbg_tui.cli import colours
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 class _Report(Protocol):
@@ -72,8 +74,19 @@ def put_report(report: R, in_words: Callable[[R], str], *, as_json: bool) -> Non
     if as_json:
         put(json.dumps(report.to_json(), indent=2))
     else:
-        text = in_words(report)
+        with as_wide_as_the_terminal():
+            text = in_words(report)
         put(colours.coloured(text) if colours.wanted() else text)
+
+
+@contextlib.contextmanager
+def as_wide_as_the_terminal() -> Iterator[None]:
+    """Make reports in words fit the terminal that they are for; where it is a pipe they stay."""
+    from tfdbg_tui.diagnosis import narrowed
+
+    is_terminal = sys.stdout and sys.stdout.isatty()  # It may be closed.
+    with narrowed(shutil.get_terminal_size().columns if is_terminal else sys.maxsize):
+        yield
 
 
 def tell(text: str) -> None:

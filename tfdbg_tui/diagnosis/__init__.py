@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.when import step_of as step_of
     from tfdbg_tui.diagnosis.report.when import when_text as when_text
     from tfdbg_tui.diagnosis.report.words import chain_to_text as chain_to_text
+    from tfdbg_tui.diagnosis.report.words import narrowed as narrowed
     from tfdbg_tui.diagnosis.report.words import paragraph as paragraph
     from tfdbg_tui.diagnosis.report.words import to_text as to_text
     from tfdbg_tui.diagnosis.report.words import verdict_text as verdict_text
@@ -175,6 +176,7 @@ _NAMES = {
     ),
     "tfdbg_tui.diagnosis.report.words": (
         "chain_to_text",
+        "narrowed",
         "paragraph",
         "to_text",
         "verdict_text",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.function_names import readable_function
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
 
-_WIDTH = 96
+_WIDEST, _NARROWEST = 96, 40  # columns of a report
+_width = ContextVar("width", default=_WIDEST)
 _LABEL = 11
 _CHAIN_HEAD = 6
 _CHAIN_TAIL = 3
@@ -145,7 +148,7 @@ def _card(parts: Sequence[Part], finding: Finding | None, bullet: str = "") -> I
 
 
 def _cut(code: str) -> str:
-    return code if len(code) <= _WIDTH else code[: _WIDTH - 1] + "…"
+    return code if len(code) <= _WIDEST else code[: _WIDEST - 1] + "…"
 
 
 def _recorded(finding: Finding) -> str:
@@ -181,12 +184,22 @@ def _links(links: Sequence[Link | None], number: int) -> Iterator[str]:
         yield f"  {label:{_LABEL}}{printable(text)}"
 
 
+@contextlib.contextmanager
+def narrowed(columns: int) -> Iterator[None]:
+    """Make reports no wider than that, for a terminal; each thread has a width of its own."""
+    before = _width.set(max(_NARROWEST, min(columns, _WIDEST)))
+    try:
+        yield
+    finally:
+        _width.reset(before)
+
+
 def paragraph(label: str, text: str) -> str:
     """Return a labelled paragraph of a report, its strings made safe to print."""
     first = f"  {label:{_LABEL}}"
     return textwrap.fill(
         printable(text),
-        _WIDTH,
+        _width.get(),
         initial_indent=first,
         subsequent_indent=" " * len(first),
         break_long_words=False,
