@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tfdbg_tui.cli import main
+from tfdbg_tui.cli import COMMANDS, main
 from tfdbg_tui.cli.config import ConfigError
 from tfdbg_tui.cli.options import (
     add_app_arguments,
@@ -129,3 +130,16 @@ def test_a_shell_completes_commands_and_options(
     """
     answer = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "--timeout"
+
+
+def test_help_is_no_wider_than_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        told = capsys.readouterr().out.splitlines()
+        examples = [line for line in told if re.match(r" {4}\S", line)]
+        assert max(len(line) for line in told if line not in examples) <= 80
+    assert "    tfdbg-tui completion bash > ~/.local/" in "\n".join(examples), "whole"

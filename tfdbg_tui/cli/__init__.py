@@ -11,6 +11,8 @@ import difflib
 import importlib
 import os
 import sys
+import textwrap
+from functools import partial
 from typing import Any, NoReturn
 
 from tfdbg_tui import __version__
@@ -91,10 +93,20 @@ def parser_of(name: str) -> _Parser:
     parser = _Parser(
         prog="tfdbg-tui" if name == "view" else f"tfdbg-tui {name}",
         description=command.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
     )
     command.add_arguments(parser)
     return parser
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Makes the paragraphs of a description as wide as the terminal; examples stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """See `argparse`."""
+        paragraphs = text.strip("\n").split("\n\n")
+        fill = partial(textwrap.fill, width=width, break_on_hyphens=False, break_long_words=False)
+        return "\n\n".join(one if one.startswith(" ") else fill(one) for one in paragraphs)
 
 
 class _Parser(argparse.ArgumentParser):
