@@ -222,6 +222,20 @@ async def test_pause_keeps_the_screen_while_capture_goes_on(writer: Writer) -> N
         assert live.num_traces > shown
 
 
+async def test_what_is_announced_while_paused_is_gone_to(writer: Writer) -> None:
+    writer.start()
+    writer.write(2)
+    async with watched(writer.logdir) as live:
+        await live.until(lambda: live.is_read)
+        assert not live.session.snapshot.alerts
+        await live.press("p")
+        writer.write(of=1)
+        await live.until(lambda: "a goes there" in live.recording_line())
+        await live.press("a")
+        assert live.focus.graph_execution == 141
+        assert not live.session.paused
+
+
 async def test_no_frame_goes_out_before_the_terminal_has_drawn_the_last(writer: Writer) -> None:
     writer.start()
     writer.write(2)

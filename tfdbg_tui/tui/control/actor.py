@@ -71,6 +71,8 @@ class Actor:
         if action_id == "first_alert" and parts.session.is_undiagnosed:
             self._navigator.wait_for_root()
         if action_id in _SHOW_THE_BAD:
+            if action_id == "first_alert" and parts.session.recording.announcement:
+                parts.session.set_paused(False)  # what is announced may not be shown yet
             parts.session.recording.announcement = ""
         if parts.search.under_way and action_id not in _SEARCHES:
             parts.search.stop()
