@@ -99,8 +99,8 @@ async def test_moving_in_lists(open_app: Open, logdirs: RecordedLogdirs) -> None
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("3", "j", "down", "k")
         assert opened.focus.graph_execution == 1
-        await opened.press("pagedown")
         page = opened.app.query_one("#graph_execution", Pane).page_rows
+        await opened.press("pagedown")
         assert opened.focus.graph_execution == 1 + page
         await opened.press("ctrl+u", "G")
         assert opened.focus.graph_execution == 319
