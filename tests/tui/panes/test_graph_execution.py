@@ -27,9 +27,10 @@ async def test_the_size_of_a_tensor_with_a_long_name_is_not_cut(
         value = np.full((64, 28, 28), 2, np.float32)
         made.trace("f", "decoder_1/conv2d_transpose_1_2/Relu", value, step=step)
     made.open()
-    async with open_app(tmp_path, (80, 24)) as opened:
-        await opened.press("3", "g")
-        assert "float32 3D 50,176 elements" in opened.screen()
+    for width in (80, 60):
+        async with open_app(tmp_path, (width, 24)) as opened:
+            await opened.press("3", "g")
+            assert "float32 3D 50,176 elements" in opened.screen(), width
 
 
 async def test_which_of_several_processes_has_recorded_something(

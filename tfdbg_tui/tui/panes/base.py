@@ -323,10 +323,10 @@ class Pane(VirtualList):
         told: list[Line] = []
         for line in lines:
             pieces = broken(line, width, 3)
-            if len(pieces) > 1 + max(0, blank):
-                pieces = (line,)
-            told += pieces
-            blank -= len(pieces) - 1
+            more = min(len(pieces) - 1, max(0, blank))
+            cut = tuple(cell for piece in pieces[more:] for cell in piece) if more else line
+            told += [*pieces[:more], cut]
+            blank -= more
         return tuple(told)
 
     def lines_left(self, height: int, lines: int) -> int:
