@@ -853,6 +853,9 @@ def test_training_is_to_blame_for_what_is_off_in_each_evaluation(
         ([1.0, 1.2, 0.9, 1e13, *[2.0] * 3, 3e3, *[2.0] * 4], ["training-diverges"]),
         ([1.0, 1.2, 0.9, 1e13, *[2.0] * 8], []),  # one batch
         ([1.0, 1.2, 0.9, *[30.0] * 9], []),
+        ([0.6, 9e5, 3e7, 2e7, *[3e3] * 8], ["training-diverges"]),  # the first step throws it away
+        ([0.6, 9e5, 3e7, 2e7, *[2.0] * 8], []),
+        ([0.01, *[3e3] * 11], []),  # of one batch alone
         ([1.0 / (step + 1) for step in range(STEPS)], []),
     ],
 )

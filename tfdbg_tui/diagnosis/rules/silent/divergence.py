@@ -37,6 +37,7 @@ _POWER = 1.5  # of the step by which it then rises: values of states grow by abo
 _SAMPLE = 8  # computations of a loss whose sign is looked at
 _AVERAGES = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Mul", "Cast", "Identity", "Reshape"})
 _CHANGES_SIGN = frozenset({"Neg", "Sub"})
+_THROWN = 1e4  # times that a loss rises in the first step, where that is far too long
 _LOSS_BEYOND = 1e12  # times that it never gets above even once while something is learnt
 _RECENT = 32  # measured steps that are looked at
 _STEPS = 6  # that it has to grow in
@@ -136,7 +137,7 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         steps, largest = by_step(run, found)
         if len(steps) < _STEPS:
             continue
-        about = float(np.median(largest[:_ENDS]))
+        about, last_of_first = _at_first(largest)
         signed = _may_be_negative(run, dataflow, loss, found)
         first = max(1.0, about) if signed else about
         high = largest >= _RISEN * first
@@ -154,7 +155,7 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
             else f"{largest[since]:.3g} in step {steps[since]:,}"
         )
         evidence = (
-            f"the loss was about {about:.3g} in steps {steps[0]:,} to {steps[_ENDS - 1]:,}, is "
+            f"the loss was about {about:.3g} {_from_to(steps[: last_of_first + 1])}, is "
             f"{reached}, and {largest[-1]:.3g} in step {steps[-1]:,}"
         )
         risen = in_step(run, loss, found, int(steps[since]))
@@ -186,6 +187,23 @@ def _may_be_negative(run: Run, dataflow: Dataflow, loss: TensorEvent, found: Mag
     while made is not None and op_type_of(run, made) in _AVERAGES:
         made = next((producer.event for producer in dataflow.producers(made)), None)
     return made is not None and op_type_of(run, made) in _CHANGES_SIGN
+
+
+def _at_first(largest: Floats) -> tuple[float, int]:
+    """Return what a loss is at first, and the place of the last that this is of.
+
+    Of one batch alone it may be small by chance; but where one step multiplies it by thousands, and
+    it stays large, only what was before that step is.
+    """
+    stays = largest[-_ENDS:].min() >= _RISEN
+    if stays and largest[1] >= _THROWN * max(1.0, float(largest[0])):
+        return float(largest[0]), 0
+    return float(np.median(largest[:_ENDS])), _ENDS - 1
+
+
+def _from_to(steps: Int64Array) -> str:
+    first, last = f"{steps[0]:,}", f"{steps[-1]:,}"
+    return f"in step {first}" if len(steps) == 1 else f"in steps {first} to {last}"
 
 
 def growth_without_end(steps: Int64Array, largest: Floats) -> Growth | None:
