@@ -1304,3 +1304,29 @@ def test_a_cross_entropy_of_what_is_no_probability(
     report = diagnose(recorded.open())
     assert [finding.rule for finding in report.suspects] == expected
     assert all(finding.layer and finding.layer.path == "last" for finding in report.suspects)
+
+
+@pytest.mark.parametrize(
+    ("losses", "share", "expected"),
+    [
+        ([0.693] * STEPS, 1e-5, ["vanishing-gradient"]),
+        ([0.693 * 0.9**step for step in range(STEPS)], 1e-5, []),  # it learns all the same
+        ([0.693] * STEPS, 1e-3, []),
+    ],
+)
+def test_gradients_that_vanish_less_where_nothing_is_learned(
+    tmp_path: Path, losses: list[float], share: float, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Mean", "loss", "x:0")
+    recorded.op("f", "MatMul", "gradient_tape/MatMul", "x:0")
+    recorded.op("f", "MatMul", "gradient_tape/MatMul_1", "gradient_tape/MatMul:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/MatMul_1:0", outputs=0)
+    recorded.gradients([7], of=("f", "loss:0"))
+    for step, loss in enumerate(losses):
+        values = {"loss": some(loss, 1), "gradient_tape/MatMul": some(0.1)}
+        values["gradient_tape/MatMul_1"] = some(0.1 * share)
+        for name, value in values.items():
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected

@@ -67,6 +67,7 @@ _TO_NEXT = 3  # ops, from the last gradient in a layer to the first in the one b
 _ADDS_UP = ADDS | {"AddN"}
 _FOLLOWED = 200  # tensors that come of a gradient
 _VANISHED = 1e-6  # of the largest gradient of the same step
+_VANISHED_IN_VAIN = 1e-4  # of it, where no loss becomes smaller besides
 _ARRIVED = 1e-3  # of it: a layer that gets so much back learns, and so did all before it
 _SMALL = 1.0  # what is larger does not vanish, whatever others are
 _GROWN = 100.0  # times what it was in its first step: it does not vanish either
@@ -227,6 +228,8 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
     grows = recent.min(axis=1) > _GROWN * np.where(first > 0, first, np.inf)
     small = (recent.max(axis=1) < _SMALL) & ~grows
     nothing = (share.max(axis=1) <= _VANISHED) & small
+    if not nothing.any() and _stands(run, dataflow):
+        nothing = (share.max(axis=1) <= _VANISHED_IN_VAIN) & small
     # A layer that is used in several places learns from what reaches one of them.
     of = [_of_layer(run, gradient) for gradient in gradients]
     learning = {key for key, gone in zip(of, nothing, strict=True) if key[0] and not gone}
@@ -440,6 +443,11 @@ def _in_time(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> _InTi
         fading.append(_InTime(event, float(mine.largest[0]), float(mine.largest[-1]), last))
     fading.sort(key=lambda one: one.last / one.first if one.first else np.inf)
     return fading[len(fading) // 2]
+
+
+def _stands(run: Run, dataflow: Dataflow) -> bool:
+    """Whether losses are on record, and none has become smaller."""
+    return any(True for _ in losses(run, dataflow)) and not _learns(run, dataflow)
 
 
 def _learns(run: Run, dataflow: Dataflow) -> bool:
