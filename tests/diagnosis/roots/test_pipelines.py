@@ -233,6 +233,61 @@ def saved_beside_a_function_that_seems_to_reduce(root: Path) -> None:
     reduce_numbers(tf.constant([np.nan, 1.0]))
 
 
+def scanned(function: Callable[[Any, Any], Any], first: Any = 1.0) -> None:
+    numbers = tf.data.Dataset.from_tensor_slices([0.0, 1.0, 2.0]).scan(first, function)
+    list(numbers.as_numpy_iterator())
+
+
+def state_divided_by_an_element(_: Path) -> None:
+    scanned(lambda state, x: (state / x, state))
+
+
+def state_divided_and_given_out(_: Path) -> None:
+    scanned(lambda state, x: (state / x,) * 2)
+
+
+def bad_state_replaced(_: Path) -> None:
+    scanned(lambda state, x: (finite(state) + 1.0 / x, x))
+
+
+def bad_state_after_the_last_element(_: Path) -> None:
+    scanned(lambda state, x: (state / (2.0 - x), state))
+
+
+def bad_first_state(_: Path) -> None:
+    scanned(lambda state, x: (state + x, state), np.float32("inf"))
+
+
+def first_state_made_by_an_op(_: Path) -> None:
+    scanned(lambda state, x: (state + x, state), tf.math.log(0.0))
+
+
+def bad_element_of_a_scan(_: Path) -> None:
+    logs().unbatch().scan(1.0, lambda state, x: (finite(state + x), x)).reduce(
+        0.0, lambda total, x: total + x
+    )
+
+
+def scanned_in_a_function(_: Path) -> None:
+    @tf.function
+    def total(x: Any) -> Any:
+        found = tf.constant(0.0)
+        numbers = tf.data.Dataset.range(3).scan(
+            tf.math.log(x), lambda state, i: (state + tf.cast(i, tf.float32), state)
+        )
+        for number in numbers:
+            found += number
+        return found
+
+    total(tf.zeros([]))
+
+
+def reduced_twice(_: Path) -> None:
+    numbers = tf.data.Dataset.from_tensor_slices([1.0, 0.0])
+    for first in (1.0, 2.0):
+        numbers.reduce(first, lambda total, x: total / x)
+
+
 @pytest.mark.parametrize(
     ("program", "wanted"),
     [
@@ -269,6 +324,15 @@ def saved_beside_a_function_that_seems_to_reduce(root: Path) -> None:
         (ended_by_nan, ["Log"]),
         (nan_filtered, []),
         (saved_beside_a_function_that_seems_to_reduce, ["Log"]),
+        (state_divided_by_an_element, ["RealDiv"]),
+        (state_divided_and_given_out, ["RealDiv"]),
+        (bad_state_replaced, []),
+        (bad_state_after_the_last_element, []),
+        (bad_first_state, ["Placeholder"]),
+        (first_state_made_by_an_op, ["Log"]),
+        (bad_element_of_a_scan, ["Log"]),
+        (scanned_in_a_function, ["Log"]),
+        (reduced_twice, ["RealDiv"]),
     ],
     ids=lambda case: getattr(case, "__name__", ""),
 )
@@ -280,3 +344,13 @@ def test_roots(tmp_path: Path, program: Callable[[Path], None], wanted: list[str
         tfdbg_tui.disable_dump_debug_info()
     report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path / "logdir"))
     assert sorted(root.op_type for root in report.roots) == wanted
+
+
+def test_a_first_state_is_no_data(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        bad_first_state(tmp_path)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path))
+    assert [root.rule for root in report.roots] == ["bad-argument"]

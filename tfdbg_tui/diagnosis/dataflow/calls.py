@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.logdir import UnreadableError
 from tfdbg_tui.logdir.definitions.graphs import TensorRef, parse_tensor_name
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ PIPELINE = "Dataset_"
 _REDUCING = "reduce_"
 """Likewise those of `Dataset.reduce`, which takes elements and gives a number."""
 REDUCES_DATASET = "ReduceDataset"
+_SCANS_DATASET = "ScanDataset"
 CONTROL = BRANCHES | LOOPS | CALLS
 _PARTS = ("cond", "body", "true", "false", "branch")
 
@@ -63,10 +65,12 @@ class Calls:
         self._outputs: dict[str, tuple[TensorRef, ...]] = {}
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._slots: dict[str, dict[str, int]] = {}
-        self._named_by: dict[str, set[str]] = {}
-        for kind in map(run.executions.kind_by_id, range(run.executions.num_kinds)):
+        self._named_by: dict[str, dict[str, int]] = {}
+        self._num_states: dict[str, int] = {}
+        for number in range(run.executions.num_kinds):
+            kind = run.executions.kind_by_id(number)
             for graph_id in kind.called_graphs:
-                self._named_by.setdefault(graph_id, set()).add(kind.op_type)
+                self._named_by.setdefault(graph_id, {})[kind.op_type] = number
         for graph in list(run.graphs.values()):
             for op in list(graph.ops.values()):
                 if op.called_graphs or op.op_type in CONTROL:
@@ -113,7 +117,7 @@ class Calls:
         """
         outermost = self.outermost(graph_id)
         if outermost in self._named_by:
-            return bool(self._named_by[outermost] - {REDUCES_DATASET})
+            return bool(self._named_by[outermost].keys() - {REDUCES_DATASET})
         graph = self._run.graphs.get(outermost)
         return graph is not None and graph.name.startswith(PIPELINE)
 
@@ -123,10 +127,24 @@ class Calls:
         Which functions a dataset is made of outside of graphs, TensorFlow's writer does not record.
         """
         types = {site.op.op_type for site in self.call_sites(graph_id) if site.op is not None}
-        types |= self._named_by.get(graph_id, set())
+        types |= self.named_by(graph_id).keys()
         if types or self._named_by:
             return any("Dataset" in op_type for op_type in types)
         return self._run.graphs[graph_id].name.startswith((PIPELINE, _REDUCING))
+
+    def named_by(self, graph_id: str) -> dict[str, int]:
+        """Return the types of the eager ops that a graph is given to, and the numbers of kinds."""
+        return self._named_by.get(graph_id, {})
+
+    def num_states(self, graph_id: str) -> int:
+        """Return how many first arguments of a function are what its last call has returned first.
+
+        They are the state of a function that scans or reduces a dataset.
+        """
+        known = self._num_states.get(graph_id)
+        if known is None:
+            known = self._num_states[graph_id] = self._find_num_states(graph_id)
+        return known
 
     def called_graphs(self, op: GraphOp) -> tuple[str, ...]:
         """Return the graphs that an op calls: branches; condition and body; the function."""
@@ -225,13 +243,15 @@ class Calls:
         return bool(self._run.graphs[graph_id].consumers(argument)) or argument in outputs
 
     def given(self, argument: GraphOp, call: GraphOp) -> TensorRef | None:
-        """Return the input of a call, If or While op that becomes an argument of its graph.
+        """Return the input of an op that becomes an argument of a graph that it calls.
 
         Args:
             argument: A Placeholder of the called graph.
-            call: The op that calls it.
+            call: The call, If, While or dataset's op.
         """
         slot = self.argument_slot(argument.graph_id, argument.name)
+        if slot is not None and "Dataset" in call.op_type:
+            return self._given_to_dataset(argument.graph_id, slot, call)
         if slot is None:
             return None
         inputs = call.inputs
@@ -346,6 +366,51 @@ class Calls:
                         known.setdefault(ref.op_name, op.wall_time)
             self._missing[graph_id] = known
         return known
+
+    def _given_to_dataset(self, graph_id: str, slot: int, call: GraphOp) -> TensorRef | None:
+        """Return the input of a dataset's op that becomes an argument of its only function.
+
+        It takes another dataset, the first state, and what the function captures; the function
+        takes the state, the parts of an element, and what it captures.
+
+        Args:
+            graph_id: The graph of the function.
+            slot: Which argument it is.
+            call: The op.
+        """
+        if len(self.called_graphs(call)) != 1:
+            return None
+        states = self.num_states(graph_id)
+        first_captured = len(self.arguments(graph_id)) - self._num_captured(graph_id)
+        if states <= slot < first_captured:
+            return None  # of an element
+        place = 1 + (slot if slot < states else states + slot - first_captured)
+        return call.inputs[place] if place < len(call.inputs) else None
+
+    def _find_num_states(self, graph_id: str) -> int:
+        sites = [site.op for site in self.call_sites(graph_id) if site.op is not None]
+        inputs = {op.op_type: len(op.inputs) for op in sites}
+        inputs |= {name: self._num_inputs(n) for name, n in self.named_by(graph_id).items()}
+        if REDUCES_DATASET in inputs:
+            return len(self.outputs(graph_id))
+        if _SCANS_DATASET not in inputs:
+            return 0
+        return max(0, inputs[_SCANS_DATASET] - 1 - self._num_captured(graph_id))
+
+    def _num_inputs(self, kind_number: int) -> int:
+        """Return how many inputs the executions of a kind have; 0 where that cannot be read."""
+        executions = self._run.executions
+        row = int(executions.kinds.rows_equal(kind_number)[0])
+        try:
+            return len(executions.input_tensor_ids(row))
+        except UnreadableError:
+            return 0
+
+    def _num_captured(self, graph_id: str) -> int:
+        """Return how many tensors a function captures."""
+        graph = self._run.graphs.get(graph_id)
+        signatures = graph.signatures if graph is not None else ()
+        return len(signatures[0].captured_tensor_ids) if signatures else 0
 
     def _backward_callee(self, graph_id: str, call: str, children: list[str]) -> str | None:
         forward_id = self.forward_graph(graph_id)

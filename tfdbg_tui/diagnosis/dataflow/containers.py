@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfdbg_tui.diagnosis.dataflow.links import Producer, copied_input
+from tfdbg_tui.diagnosis.dataflow.links import Producer
 from tfdbg_tui.diagnosis.events import graph_op_of, is_bad, op_type_of
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 _LOOK_AROUND = 50
 """So many computations of what is put into a container are looked through, before and after."""
-
-_FOLLOWED = 100
-"""So many copies, and outputs of functions, are followed to what is recorded."""
 
 
 class _Container(NamedTuple):
@@ -146,7 +143,8 @@ class Containers:
         """Yield what ops of a graph put into containers: into that of `taker`, if it is given."""
         for op in self._ops_that_put(graph_id, kind):
             if taker is None or op.input(0) == taker.input(0):
-                yield from self._recorded(graph_id, op.inputs[min(place, len(op.inputs) - 1)])
+                ref = op.inputs[min(place, len(op.inputs) - 1)]
+                yield from self._timeline.recorded(graph_id, ref)
 
     def _ops_that_put(self, graph_id: str, kind: _Container) -> list[GraphOp]:
         """Return the ops of a graph that put something into containers, as far as it is known."""
@@ -210,19 +208,3 @@ class Containers:
             if made is not None and is_bad(self._run, made):
                 return _Put((index, -1), made)
         return None
-
-    def _recorded(self, graph_id: str, ref: TensorRef) -> Iterator[tuple[str, TensorRef]]:
-        """Yield a tensor, or what it is a copy or an output of where it is not recorded itself."""
-        waiting, seen = [(graph_id, ref)], {(graph_id, ref)}
-        while waiting and len(seen) < _FOLLOWED:
-            graph_id, ref = waiting.pop()
-            op = self._run.op(graph_id, ref.op_name)
-            if op is None or self._timeline.is_traced(graph_id, ref):
-                yield graph_id, ref
-                continue
-            source = copied_input(op, ref.slot)
-            behind = [(graph_id, source)] if source is not None else []
-            for called in self._calls.called_graphs(op):
-                behind += [(called, out) for out in self._calls.outputs(called)[ref.slot :][:1]]
-            waiting += [tensor for tensor in behind if tensor not in seen]
-            seen.update(behind)

@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.dataflow.crossings import Crossings
 from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, PASS_THROUGH, Producer, Use
 from tfdbg_tui.diagnosis.dataflow.neighbours import Neighbours
 from tfdbg_tui.diagnosis.dataflow.resolve import Resolver
+from tfdbg_tui.diagnosis.dataflow.states import States
 from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 from tfdbg_tui.diagnosis.dataflow.uses import Uses
 from tfdbg_tui.diagnosis.dataflow.variables import READS, Variables, assigns
@@ -49,9 +50,12 @@ class Dataflow:
         self.calls = Calls(run)
         self.timeline = Timeline(run, self.calls)
         self.variables = Variables(run, self.calls, self.timeline)
-        self._resolver = Resolver(run, self.calls, self.timeline, self.variables)
+        states = States(run, self.calls, self.timeline)
+        self._resolver = Resolver(
+            run, self.calls, self.timeline, variables=self.variables, states=states
+        )
         crossings = Crossings(run, self.calls, self.timeline)
-        self._uses = Uses(run, self.calls, self.timeline, crossings)
+        self._uses = Uses(run, self.calls, self.timeline, crossings=crossings, states=states)
         self.neighbours = Neighbours(
             run,
             calls=self.calls,

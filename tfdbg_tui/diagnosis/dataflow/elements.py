@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.dataflow.calls import REDUCES_DATASET
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ class Elements:
             graph_id: The graph of the function.
             slot: Which of its outputs is meant, where that is known.
         """
+        if slot is not None and slot < self._dataflow.calls.num_states(graph_id):
+            return Fate.LEFT  # the state that no further call has taken
         key = graph_id, slot
         if key not in self._fates:
             ends = [e for row in self._datasets[graph_id] for e in self._ends(row, graph_id, slot)]
@@ -227,13 +228,23 @@ class Elements:
             graph_id: The graph of the function that has made the elements.
             slot: The part.
         """
-        calls = self._dataflow.calls
-        arguments = calls.arguments(called)
-        if taker.op_type == REDUCES_DATASET:
-            arguments = arguments[len(calls.outputs(called)) :]  # without its state
-        if slot is None or len(arguments) != len(calls.outputs(graph_id)):
-            return arguments
-        return arguments[slot : slot + 1]
+        arguments = self._dataflow.calls.arguments(called)
+        arguments = arguments[self._dataflow.calls.num_states(called) :]
+        slot = self._part(graph_id, slot, len(arguments))
+        return arguments if slot is None else arguments[slot : slot + 1]
+
+    def _part(self, graph_id: str, slot: int | None, number: int) -> int | None:
+        """Return which part of an element an output of a function is; None where that is not known.
+
+        Args:
+            graph_id: The graph of the function.
+            slot: The output.
+            number: How many arguments take the parts of an element.
+        """
+        states = self._dataflow.calls.num_states(graph_id)
+        if slot is None or number != len(self._dataflow.calls.outputs(graph_id)) - states:
+            return None
+        return slot - states
 
     def _passes_only_finite(self, predicate: str, graph_id: str, slot: int | None) -> bool:
         """Whether a function that decides about elements says yes only where a number is finite.
@@ -245,7 +256,8 @@ class Elements:
         """
         calls, graph = self._dataflow.calls, self._run.graphs[predicate]
         arguments = calls.arguments(predicate)
-        if slot is None or len(arguments) != len(calls.outputs(graph_id)):
+        slot = self._part(graph_id, slot, len(arguments))
+        if slot is None:
             return False
         waiting: list[TensorRef] = list(calls.outputs(predicate))
         while waiting:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow.call_rows import At
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.dataflow.states import States
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.diagnosis.dataflow.variables import Variables
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -43,12 +44,22 @@ class Resolver:
         calls: Which graph calls which.
         timeline: Which record is of which computation.
         variables: What was assigned to its variables.
+        states: What is handed from one call of a dataset's function to the next.
     """
 
-    def __init__(self, run: Run, calls: Calls, timeline: Timeline, variables: Variables) -> None:
+    def __init__(
+        self,
+        run: Run,
+        calls: Calls,
+        timeline: Timeline,
+        *,
+        variables: Variables,
+        states: States,
+    ) -> None:
         self._run = run
         self._calls = calls
         self._timeline = timeline
+        self._states = states
         self._variables = variables
         self.assigned = Assigned(run, timeline, variables, self.resolve)
         self._v1_loops = V1Loops(run, timeline, self.resolve)
@@ -290,6 +301,14 @@ class Resolver:
         if forward is not None and not self._timeline.grouped:
             found = self.resolve(*forward, at, depth - 1)
             return replace(found, inferred=True, via="forward")
+        state = self._states.slot(op)
+        if state is not None:
+            last = self._states.last(op, state, at)
+            if last is not None:
+                return replace(unknown, event=last, inferred=True, via="loop")
+        if site is None and state is not None:
+            first = self._states.first(op, state)
+            return replace(unknown, event=first, inferred=True, op_type=None)
         if site is None:
             return self._eager_argument(op, at, unknown)
         if site.op is None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At, CallRows
+from tfdbg_tui.diagnosis.dataflow.links import copied_input
 from tfdbg_tui.diagnosis.dataflow.trace_rows import TraceRows
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.locations import frames_of_user
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
 _NEXT = 4  # executions: how far after the last one found the next one is looked for
 _AHEAD = 1024  # executions: how far ahead uses of an eager tensor are looked for
+_FOLLOWED = 100  # copies, and outputs of functions, that are followed to what is recorded
 
 
 class Timeline:
@@ -112,6 +114,27 @@ class Timeline:
     def is_traced(self, graph_id: str, ref: TensorRef) -> bool:
         """Whether any computation of a graph's tensor was recorded."""
         return any(site.output_slot == ref.slot for site, _ in self.sites(graph_id, ref.op_name))
+
+    def recorded(self, graph_id: str, ref: TensorRef) -> Iterator[tuple[str, TensorRef]]:
+        """Yield a tensor, or what it is a copy or an output of where it is not recorded itself.
+
+        Args:
+            graph_id: The graph.
+            ref: The tensor.
+        """
+        waiting, seen = [(graph_id, ref)], {(graph_id, ref)}
+        while waiting and len(seen) < _FOLLOWED:
+            graph_id, ref = waiting.pop()
+            op = self._run.op(graph_id, ref.op_name)
+            if op is None or self.is_traced(graph_id, ref):
+                yield graph_id, ref
+                continue
+            source = copied_input(op, ref.slot)
+            behind = [(graph_id, source)] if source is not None else []
+            for called in self._calls.called_graphs(op):
+                behind += [(called, out) for out in self._calls.outputs(called)[ref.slot :][:1]]
+            waiting += [tensor for tensor in behind if tensor not in seen]
+            seen.update(behind)
 
     def ran(self, graph_id: str) -> bool:
         """Whether anything that a graph has computed was recorded."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.crossings import Crossings
     from tfdbg_tui.diagnosis.dataflow.links import GraphTensor
+    from tfdbg_tui.diagnosis.dataflow.states import States
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.logdir import GraphOp, Run, TensorRef
 
@@ -25,13 +26,23 @@ class Uses:
         calls: Which graph calls which.
         timeline: Which record is of which computation.
         crossings: What a tensor is called on the other side of a boundary.
+        states: What is handed from one call of a dataset's function to the next.
     """
 
-    def __init__(self, run: Run, calls: Calls, timeline: Timeline, crossings: Crossings) -> None:
+    def __init__(
+        self,
+        run: Run,
+        calls: Calls,
+        timeline: Timeline,
+        *,
+        crossings: Crossings,
+        states: States,
+    ) -> None:
         self._run = run
         self._calls = calls
         self._timeline = timeline
         self._crossings = crossings
+        self._states = states
 
     def of_tensor(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> list[Use]:
         """Return the uses of a tensor of a graph, as seen from a row.
@@ -67,12 +78,15 @@ class Uses:
     def _uses_of_output(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> list[Use]:
         """Return what becomes of a tensor as an output of its function."""
         site = self._calls.call_site(graph_id)
+        outputs = self._calls.outputs(graph_id)
+        slot = outputs.index(ref) if ref in outputs else len(outputs)
+        state = self._states.following(graph_id, slot, at)
+        if state is not None:
+            return [Use(0, state[0], state[1], True, "argument", "Placeholder")]
         if site is None:
             return self._uses_by_python(graph_id, ref, at)
-        outputs = self._calls.outputs(graph_id)
         if ref not in outputs:
             return []
-        slot = outputs.index(ref)
         following = self._crossings.next_iteration(graph_id, slot, at)
         again = [self._as_argument(following)] if following is not None else []
         if following is not None and following.at.run is not None:

@@ -317,7 +317,8 @@ class Containment:
         op = graph_op_of(self._run, event)
         if op is None or not self._dataflow.calls.in_pipeline(op.graph_id):
             return False
-        if not all(use.op_type == "Identity" and use.event is None for use in uses):
+        uses = tuple(use for use in uses if use.via != "argument")
+        if not uses or not all(use.op_type == "Identity" and use.event is None for use in uses):
             return False
         fate = self._fate(op.graph_id, [use.name for use in uses])
         if fate is not None:

@@ -34,6 +34,11 @@ def _fills_in(case: Case) -> bool:
     return any(_TAKES_DEFAULTS.search(user.op_type) for user in case.users)
 
 
+def _is_element(case: Case) -> bool:
+    """Condition: an argument is not the state that the program has given for the first element."""
+    return all(given.op_type is not None for given in case.inputs)
+
+
 def _moved_in(case: Case) -> Match | None:
     if not case.open:
         return None
@@ -267,6 +272,7 @@ RULES = (
         test=also(
             comes_in("they were given to the input pipeline"),
             lambda case: case.graph_name.startswith("Dataset_"),
+            _is_element,
         ),
         why="The arrays or files behind the data set hold values that are not finite: missing "
         "entries "
