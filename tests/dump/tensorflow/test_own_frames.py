@@ -166,6 +166,24 @@ def test_tracebacks_have_no_frame_of_ours(tmp_path: Path, program: Callable[[], 
     assert not [file for file, _ in dumped if file.startswith(ours)]
 
 
+def test_messages_about_ops_of_gradients_have_no_frame_of_ours(tmp_path: Path) -> None:
+    """TensorFlow tells where the op was made that has failed, from a stack that it keeps."""
+
+    @tf.function
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.linalg.slogdet(x)[1]
+        return tape.gradient(y, x)
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+        gradient(tf.ones([2, 2]))
+    tfdbg_tui.disable_dump_debug_info()
+    assert f'"{__file__}"' in str(raised.value)
+    assert "tape_hooks" not in str(raised.value)
+
+
 def test_what_the_dump_raises_keeps_the_frame_that_raised(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, on_bad="raise")
     frames = frames_of(lambda: tf.math.log([0.0]))

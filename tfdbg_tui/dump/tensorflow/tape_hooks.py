@@ -11,6 +11,7 @@ from tensorflow.python.eager import backprop
 from tensorflow.python.eager import imperative_grad as imperative_grad_module
 from tensorflow.python.eager.tape import Tape
 from tensorflow.python.ops import gradients_util
+from tensorflow.python.util.tf_stack import StackTraceFilter
 
 from tfdbg_tui.dump.tensorflow import frame_locals, variables
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
@@ -33,6 +34,18 @@ _REQUESTS = "what gradients are asked for"
 _watched_variables = method(Tape, "watched_variables")
 
 
+class _LeftOutOfStacks(StackTraceFilter):  # type: ignore[misc]
+    """Keeps the frame of whoever enters this out of what errors tell of where an op was made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file = sys._getframe(1).f_code.co_filename
+
+    def get_filtered_filenames(self) -> frozenset[str]:
+        """See `StackTraceFilter`."""
+        return frozenset((self._file, *self.parent.get_filtered_filenames()))
+
+
 class TapeHooks:
     """Tells what tapes are asked for.
 
@@ -52,7 +65,7 @@ class TapeHooks:
             begun = self._listener.tell("gradients_begin")
             answers: Sequence[Any] = ()
             try:
-                with LeftOutOfTracebacks():
+                with LeftOutOfTracebacks(), _LeftOutOfStacks():
                     answers = original(tape, target, sources, *args, **kwargs)
             finally:
                 if begun:
