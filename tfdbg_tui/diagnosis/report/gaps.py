@@ -141,12 +141,15 @@ def _unended(run: Run) -> Iterator[Gap]:
     """Yield what is missing because the program has not ended, or not in order."""
     if run.state.killed:
         alone = len(run.files.file_sets) == 1
-        who = "The program was killed" if alone else "A process was killed, as by Pool.terminate"
+        by = ", as by terminate() of subprocess or of a pool"
+        who = "The program was killed" if alone else f"A process was killed{by}"
+        in_order = "" if alone else "Let it end by itself, or call sys.exit at SIGTERM. "
         waited = ", and healthy records that waited in memory are" if run.only_bad_reason else ""
         yield Gap(
             "killed",
             f"{who}, crashed or left by os._exit: what it computed in the last quarter second may "
-            f"be missing{waited}, and nobody knows what would have come. Again, {ARGUMENTS}:",
+            f"be missing{waited}, and nobody knows what would have come. {in_order}Again, "
+            f"{ARGUMENTS}:",
             _command(run),
         )
     elif run.state.writing and not run.state.ended:
