@@ -53,7 +53,7 @@ RULES = {
     },
     "saturated": {"saturated-activation", "saturated-softmax", "log-of-softmax"},
     "vanishing-gradients": {"vanishing-gradient", "gradient-underflow"},
-    "layer-never-changes": {"layer-never-changes"},
+    "layer-never-changes": {"layer-never-changes", "no-gradient"},
 }
 """Of each cause the rules that name it."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
-from tfdbg_tui.diagnosis.history import magnitudes_of, measured_tensors
+from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NOT_PROBABILITIES
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.rules.silent.saturation import Measured
     from tfdbg_tui.logdir import Run
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
@@ -27,16 +28,17 @@ _SAMPLE = 8  # of them whose records are read
 _ROUNDED = 0.01  # a probability is no further from 0 and 1
 
 
-def find_not_probabilities(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+def find_not_probabilities(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield what is clipped to 0 to 1 and given to a logarithm, where it never is in between.
 
     Args:
         run: The run.
         dataflow: Of the run.
+        measured: Its tensors that were measured.
     """
     clipped = {
         place_of(run, event)
-        for event, found in measured_tensors(run)
+        for event, found in measured
         if op_type_of(run, event) == "Maximum" and len(found) >= _MANY and found.largest.max() <= 1
     }
     if not clipped:

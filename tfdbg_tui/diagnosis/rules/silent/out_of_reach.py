@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import op_type_of
-from tfdbg_tui.diagnosis.history import measured_tensors
 from tfdbg_tui.diagnosis.op_traits import ARRANGES
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.rules.silent.saturation import Measured
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
@@ -31,18 +31,15 @@ Those of which but a few are out of reach, as standardised ones are, may be mean
 _DISTANCES = frozenset({"Square", "Abs"})
 
 
-def find_out_of_reach(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+def find_out_of_reach(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield the activations whose results a loss compares with what is far above all of them.
 
     Args:
         run: The run.
         dataflow: Of the run.
+        measured: Its tensors that were measured.
     """
-    far = {
-        place_of(run, event): found
-        for event, found in measured_tensors(run)
-        if _is_far(run, event, found)
-    }
+    far = {place_of(run, event): found for event, found in measured if _is_far(run, event, found)}
     if not far:
         return
     for loss in losses(run, dataflow):

@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.events import (
     recorded_layer,
 )
 from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.history import measured_tensors
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
@@ -69,13 +70,14 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
     if any(not root.contained for root in causes.roots):
         return skipped  # every other statistic of a run with NaN is distorted
     search = _Search(run, dataflow, causes)
+    measured = list(measured_tensors(run))
     found = [
         *skipped,
         *search.sampled(),
         *search.softmax_twice(),
-        *find_softmax_of_one(run, dataflow),
-        *find_not_probabilities(run, dataflow),
-        *find_out_of_reach(run, dataflow),
+        *find_softmax_of_one(run, dataflow, measured),
+        *find_not_probabilities(run, dataflow, measured),
+        *find_out_of_reach(run, dataflow, measured),
         *find_near_overflow(run, search.reckoned),
         *(list(find_at_bound(run, dataflow)) or find_divergence(run, dataflow)),
         *find_unchanged(run, dataflow),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
-from tfdbg_tui.diagnosis.history import measured_tensors
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import SOFTMAX_OF_ONE
@@ -17,11 +16,12 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.rules.silent.saturation import Measured
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 
-def find_softmax_of_one(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+def find_softmax_of_one(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield each softmax over one number, where all that is trained is trained by that number.
 
     Attention to a single key, or a mixture of one, is a softmax over one number as well: there a
@@ -30,10 +30,11 @@ def find_softmax_of_one(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     Args:
         run: The run.
         dataflow: Of the run.
+        measured: Its tensors that were measured.
     """
     ones = {
         place_of(run, event): (event, found)
-        for event, found in measured_tensors(run)
+        for event, found in measured
         if op_type_of(run, event) == "Softmax" and _is_one(run, event, found)
     }
     if not ones:
