@@ -850,6 +850,19 @@ def test_a_training_that_diverges_is_one_bug(dump: Path, resources: bool) -> Non
     assert (root.op_type, root.rule) == ("Pow", "grew-until-overflow")
 
 
+def test_what_an_update_is_computed_of_has_the_value_before_it(dump: Path, resources: bool) -> None:
+    x = v1.placeholder(tf.float32, [2])
+    w = v1.get_variable("w", initializer=[1.0, 2.0])
+    loss = tf.reduce_sum(tf.square(w * x))
+    train = v1.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        for factor in (1.0, 3e38, 1.0):
+            session.run(train, {x: [factor, factor]})
+    (root,) = diagnosed(dump).roots
+    assert root.op_type == "Mul"
+
+
 def test_what_is_computed_after_an_update_in_the_same_run_has_its_value(
     dump: Path, resources: bool
 ) -> None:

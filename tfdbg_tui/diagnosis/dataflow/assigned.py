@@ -77,11 +77,27 @@ class Assigned:
             return before
         for ref, _ in self._variables.assigned(variable):
             made = self._timeline.find(variable.graph_id, ref, at)
-            if made is not None and is_bad(self._run, made):
-                made_by = graph_op_of(self._run, made)
-                op_type = made_by.op_type if made_by else None
-                return replace(before, name=str(ref), event=made, op_type=op_type)
+            if made is None or not is_bad(self._run, made) or self._is_made_of(made, taken):
+                continue
+            made_by = graph_op_of(self._run, made)
+            op_type = made_by.op_type if made_by else None
+            return replace(before, name=str(ref), event=made, op_type=op_type)
         return before
+
+    def _is_made_of(self, made: TensorEvent, taken: TensorEvent) -> bool:
+        """Whether a tensor of a graph is another one, or may have been computed from it."""
+        start, source = graph_op_of(self._run, made), graph_op_of(self._run, taken)
+        waiting = [start] if start is not None and source is not None else []
+        seen = {op.name for op in waiting}
+        while waiting:
+            op = waiting.pop()
+            if op == source:
+                return True
+            names = {ref.op_name for ref in op.inputs} - seen
+            seen |= names
+            makers = (self._run.op(op.graph_id, name) for name in names)
+            waiting += [maker for maker in makers if maker is not None]
+        return False
 
     def before(self, handle: int, before: int, name: str) -> Producer:
         """Return what was last assigned to a variable before an execution.

@@ -108,8 +108,10 @@ class Resolver:
     def _held_when_taken(self, producer: Producer, event: TensorEvent) -> Producer:
         """Return what an input was, that of a variable of TensorFlow 1 as a bad result tells it.
 
+        Its read op gives no copy: what is on record of that may be older than what was taken.
+
         Args:
-            producer: The input, of which an earlier value was found if it is a variable.
+            producer: The input, as it was found.
             event: What was computed from it.
         """
         tensor = producer.nearest
@@ -122,6 +124,8 @@ class Resolver:
         if tensor is None or op is None or not self._variables.is_reference(op):
             return producer
         held = self.assigned.held_by(op, tensor.at, event)
+        if not self._any_bad([held]):
+            return producer
         return replace(held, input_slot=producer.input_slot, nearest=tensor)
 
     def resolve(self, graph_id: str, ref: TensorRef, at: At, depth: int) -> Producer:
