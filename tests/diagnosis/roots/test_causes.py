@@ -126,6 +126,49 @@ def test_infinity_that_another_bug_hides_is_not_called_harmless(tmp_path: Path) 
     assert (report.roots[1].certainty, report.benign) == ("likely", ())
 
 
+def test_infinity_that_another_bug_hides_is_followed_to_the_end(tmp_path: Path) -> None:
+    """What it met goes into an op that is bad because of the other bug anyway."""
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Mul", "x", "a:0")
+    program.op("f", "Exp", "Exp", "x:0")
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "AddV2", "sum", "Exp:0", "Log:0")
+    program.op("f", "AddV2", "loss", "sum:0", "Log:0")
+    program.trace("f", "x", floats(-1))
+    program.trace("f", "Exp", floats(INF))
+    for name in ("Log", "sum", "loss"):
+        program.trace("f", name, floats(NAN))
+    report = diagnose(program.open())
+    assert [root.op_name for root in report.roots] == ["Log", "Exp"]
+    assert report.benign == ()
+
+
+def test_infinity_that_another_bug_hides_is_harmless_where_it_was_seen_to_be(
+    tmp_path: Path,
+) -> None:
+    """The maximum of no elements is only compared; the list of maxima has NaN in a later step."""
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Placeholder", "x")
+    program.op("f", "Max", "Max", "x:0")
+    program.op("f", "Placeholder", "y")
+    program.op("f", "Log", "Log", "y:0")
+    program.op("f", "Pack", "Pack", "Max:0", "Log:0")
+    program.op("f", "Less", "Less", "Pack:0", "y:0")
+    program.op("f", "Neg", "loss", "Log:0")
+    for given, logarithm in ((1, 0), (-1, NAN)):
+        program.trace("f", "x", floats())
+        program.trace("f", "Max", floats(-INF))
+        program.trace("f", "y", floats(given))
+        program.trace("f", "Log", floats(logarithm))
+        program.trace("f", "Pack", floats(-INF, logarithm))
+        program.trace("f", "loss", floats(-logarithm))
+    report = diagnose(program.open())
+    assert [root.op_name for root in report.roots] == ["Log"]
+    assert [finding.op_name for finding in report.benign] == ["Max"]
+
+
 def test_infinity_is_not_called_harmless_where_it_meets_what_another_one_hides(
     tmp_path: Path,
 ) -> None:

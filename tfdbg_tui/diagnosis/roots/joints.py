@@ -187,16 +187,26 @@ class Joints:
         if not harmful or (self._is_from_outside(root) and not is_data):
             return False
         members = dict.fromkeys(root.members)
-        waiting, left = root.members, harmful
+        groups = {node: other for other in harmful for node in other.members}
+        ends = {(n.site.place, n.site.slot) for n in root.members if self._goes_no_further(n)}
+        waiting = root.members
         while waiting and len(members) <= SPREAD:
             # What two roots have made bad may meet what a third one has.
-            groups = {node: other for other in left for node in other.members}
-            found = [joint for node in waiting for joint in self._joints_of(root, node)]
-            joints = {joint.node: groups[joint.node] for joint in found if joint.node in groups}
-            left = [other for other in left if other not in joints.values()]
-            waiting = [one for node in joints for one in made_bad_by(node, joints[node].members)]
+            met = {joint.node for node in waiting for joint in self._joints_of(root, node)}
+            met = {node for node in met if (node.site.place, node.site.slot) not in ends}
+            known = (node for node in met if node in groups)
+            below = (one for node in known for one in made_bad_by(node, groups[node].members))
+            waiting = [one for one in dict.fromkeys(below) if one not in members]
             members |= dict.fromkeys(waiting)
         return len(members) > len(root.members) and not self._is_contained(root, list(members))
+
+    def _goes_no_further(self, node: Node) -> bool:
+        """Whether nothing is bad that was made of a place's ∞: so it is whatever else comes in."""
+        return not any(
+            use.event is not None and self._bad(use.event)
+            for event in (node.site.first, node.site.last)
+            for use in self._dataflow.consumers(event)
+        )
 
     def _does_no_harm(self, group: Root, rest: list[Node], met: Root) -> bool:
         """Whether a group does no harm, or only together with another one, which has to answer.
