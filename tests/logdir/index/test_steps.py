@@ -198,6 +198,15 @@ def test_without_functions_the_loop_with_the_most_lines_counts() -> None:
     assert _of_all(steps, len(rows))[:9] == [None, *[0] * 7, 1]
 
 
+def test_a_loop_without_functions_ends_with_what_its_lines_execute_last() -> None:
+    body = [(ADD, 5), (LOAD, 6), (ADD, 7), (ADD, 8)]
+    rows = [(LOAD, 1), *body * 4, (ADD, 9), (LOAD, 10)]
+    kinds, stacks = zip(*rows, strict=True)
+    steps = _steps(list(kinds), list(stacks), gradients=(7,))
+    assert _of_all(steps, len(rows))[-6:] == [3, 3, 3, 3, None, None]
+    assert steps.before(len(rows) - 1) == 3
+
+
 def test_loops_of_as_many_lines_within_the_training_loop_are_part_of_a_step() -> None:
     model = [(LOAD, 5), (ADD, 6), (ADD, 7)]
     optimizer = [(ADD, 9), (LOAD, 10), (ADD, 11)]

@@ -125,7 +125,8 @@ def find_steps(
     Where the program marked none, the function that is called most often, of those that compute
     gradients if there are any, is taken to be called once a step, which begins with what its loop
     executes before it; where no function is called, or eager ops alone compute gradients, with the
-    op that begins what repeats.  Other loops that train, before it and after it, are counted on.
+    op that begins what repeats.  Such a loop ends with the last op by a line of it.  Other loops
+    that train, before it and after it, are counted on.
 
     Args:
         recorded: Step of each execution plus 1, 0 where it has none; shape [executions].
