@@ -110,6 +110,24 @@ def test_a_gradient_outside_of_layers_names_the_layer_that_it_leads_to(tmp_path:
     assert "makes      the gradient for the result of head (Dense, float16)" in to_text(report)
 
 
+def test_the_gradient_of_a_gradient_is_not_that_for_the_result_of_a_layer(tmp_path: Path) -> None:
+    """As of the norm in a gradient penalty."""
+    program = Program(tmp_path)
+    program.layer(1, 0, "critic", "Conv2D", "float32")
+    program.graph("root", "")
+    program.graph("f", "step", "root")
+    program.op("f", "Conv2D", "critic/Conv2D", "x:0", layer=1)
+    back = "gradient_tape/critic/Conv2D/Conv2DBackpropInput"
+    program.op("f", "Conv2DBackpropInput", back, "critic/Conv2D:0", layer=1)
+    program.op("f", "Sqrt", "norm/Sqrt", f"{back}:0")
+    program.op("f", "SqrtGrad", "gradient_tape/norm/SqrtGrad", "norm/Sqrt:0", "dy:0")
+    program.trace("f", back, floats(0.0))
+    program.trace("f", "norm/Sqrt", floats(0.0))
+    program.trace("f", "gradient_tape/norm/SqrtGrad", floats(np.inf))
+    (root,) = diagnose(program.open()).roots
+    assert (root.op_type, root.input_layer) == ("SqrtGrad", None)
+
+
 def test_the_mean_over_a_batch_names_the_layer_that_predicted(tmp_path: Path) -> None:
     """As in Keras' losses: difference, square, mean, weights of the samples, sum."""
     program = Program(tmp_path)

@@ -54,6 +54,8 @@ class LayersOfOps:
             layer: Its own layer.
         """
         forward_of_it = forward_ops(self._run, self.calls, op)
+        if any(is_backward_op(self._run, forward) for forward in forward_of_it):
+            return None
         hands_on = all(forward.op_type in _HANDED_ON for forward in forward_of_it)
         found = {
             layer_before(
@@ -64,8 +66,9 @@ class LayersOfOps:
         return found.pop() if len(found) == 1 else None
 
     def _sources(self, op: GraphOp) -> Iterator[GraphOp]:
-        ops = self._run.graphs[op.graph_id].ops
-        return (ops[ref.op_name] for ref in op.inputs if ref.op_name in ops)
+        """Yield what an op is made of, but for gradients: they are no result of their layer."""
+        found = (self._run.op(op.graph_id, ref.op_name) for ref in op.inputs)
+        return (one for one in found if one is not None and not is_backward_op(self._run, one))
 
     @cached_property
     def calls(self) -> Calls:
