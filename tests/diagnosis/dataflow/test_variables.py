@@ -245,6 +245,17 @@ def test_what_overflows_in_a_variable_was_written_down_by_nobody(
     assert [root.rule for root in report.roots] == [rule]
 
 
+def test_counts_of_rows_that_were_read_are_not_told_as_those_of_the_variable(
+    tmp_path: Path,
+) -> None:
+    steps = Steps(tmp_path)
+    steps.run("AssignVariableOp", W, 9)
+    steps.run("ResourceGather", W, made=30, value=np.nan)
+    steps.run("Sum", 30, made=31, value=np.nan)
+    (root,) = diagnose(steps.program.open()).roots
+    assert root.evidence.startswith("1 NaN of 1 elements that ResourceGather has read after")
+
+
 def test_infinity_that_is_assigned_may_be_meant(tmp_path: Path) -> None:
     steps = Steps(tmp_path)
     steps.run("AssignVariableOp", W, 9)

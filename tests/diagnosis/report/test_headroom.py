@@ -87,6 +87,15 @@ def test_the_number_of_a_step_is_left_out(tmp_path: Path) -> None:
     assert closest(made, {"adam/Cast": 640.0, "loss": 2.0}) == ("loss:0", 2.0)
 
 
+def test_the_number_of_a_step_is_left_out_of_eager_programs(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.execution("Cast", [], {1: floats(640.0)}, line=9, in_library="update_step", extremes=True)
+    made.execution("Cast", [], {2: floats(2.0)}, line=8, extremes=True)
+    found = diagnose(made.open()).headroom
+    assert found is not None
+    assert (found.event.index, found.largest) == (1, 2.0)
+
+
 def test_what_variables_begin_with_is_left_out(tmp_path: Path) -> None:
     made = Program(tmp_path)
     made.graph("root", "")

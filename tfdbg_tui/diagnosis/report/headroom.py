@@ -14,12 +14,19 @@ from tfdbg_tui.diagnosis.events import (
     graph_op_of,
     is_constant_or_count,
     name_of,
+    op_type_of,
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
-from tfdbg_tui.diagnosis.locations import Location, is_of_metric, location_json, location_of
+from tfdbg_tui.diagnosis.locations import (
+    Location,
+    in_optimizer,
+    is_of_metric,
+    location_json,
+    location_of,
+)
 from tfdbg_tui.diagnosis.report.when import in_words, step_before, step_of, when_text
 from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.wire.dtypes import MAX_FINITE
@@ -117,10 +124,20 @@ def _is_left_out(run: Run, event: TensorEvent) -> bool:
     frames = run.stack(stack_id) if stack_id is not None else ()
     return (
         is_constant_or_count(run, graph_op_of(run, event))
+        or _is_count_of_steps(run, event)
         or _is_gradient(run, event, frames)
         or is_of_metric(frames)
         or _is_initial(run, event)
     )
+
+
+def _is_count_of_steps(run: Run, event: TensorEvent) -> bool:
+    """Whether an eager cast is an optimizer's: of the number of its step.
+
+    What type it was given is not on record.
+    """
+    is_cast = event.kind == "execution" and op_type_of(run, event) == "Cast"
+    return is_cast and in_optimizer(run, stack_id_of(run, event))
 
 
 def _is_gradient(run: Run, event: TensorEvent, frames: Iterable[StackFrame]) -> bool:

@@ -86,10 +86,16 @@ def _given_as_bad(case: Case) -> Match | None:
     return _given_bad(case) if with_nan or not case.out.nan else None
 
 
+def _read(case: Case) -> str:
+    """Return how many elements of a variable are bad, or of the rows of it that an op has read."""
+    gathers = case.op_type in _READS and case.op_type != "ReadVariableOp"
+    return f"{bad_out(case)} elements" + f" that {case.op_type} has read" * gathers
+
+
 def _variable_before_first_event(case: Case) -> Match | None:
     if not case.open:
         return None
-    return Match("likely", f"{bad_out(case)} elements; nothing recorded has assigned them")
+    return Match("likely", f"{_read(case)}; nothing recorded has assigned them")
 
 
 def _changed_unrecorded(case: Case) -> Match | None:
@@ -106,7 +112,7 @@ def _after_step(case: Case) -> Match | None:
     made_by = (step.updated_by or step.op_type or "") if step is not None else ""
     if case.op_type not in _READS or not computes(made_by):
         return None
-    return Match("likely", f"{bad_out(case)} elements after {made_by}, finite before")
+    return Match("likely", f"{_read(case)} after {made_by}, finite before")
 
 
 def _kept_by_step(case: Case) -> Match | None:
@@ -126,7 +132,7 @@ def _after_update(case: Case) -> Match | None:
     if update is None or update.updated_by is None or case.out.nan:
         return None
     before = f", finite {case.healthy_before:,} times before" if case.healthy_before else ""
-    return Match("likely", f"{bad_out(case)} elements after {update.updated_by}{before}")
+    return Match("likely", f"{_read(case)} after {update.updated_by}{before}")
 
 
 def _after_assignment(case: Case) -> Match | None:
@@ -138,7 +144,7 @@ def _after_assignment(case: Case) -> Match | None:
             return Match("likely", f"{held} → {bad_out(case)} out")
     if not assigned or case.op_type not in _READS:
         return None
-    return Match("likely", f"{bad_out(case)} elements after an assignment from Python")
+    return Match("likely", f"{_read(case)} after an assignment from Python")
 
 
 def _from_outside(case: Case) -> Match | None:
