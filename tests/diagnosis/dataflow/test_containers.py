@@ -119,6 +119,35 @@ def in_sessions() -> None:
                 session.run(take)
 
 
+def reciprocals() -> Any:
+    return tf.data.Dataset.from_tensor_slices([0.0, 1.0]).map(lambda x: tf.stack([1.0 / x, 2.0]))
+
+
+def sparse_elements() -> None:
+    for x in reciprocals().map(tf.sparse.from_dense).batch(2):
+        tf.sparse.reduce_sum(x)
+
+
+def ragged_elements() -> None:
+    for x in reciprocals().map(lambda x: tf.ragged.stack([x, x[:1]])):
+        x * 2.0
+
+
+def ragged_results_of_a_map() -> None:
+    def logs(x: Any) -> Any:
+        return tf.RaggedTensor.from_row_lengths(tf.math.log(x), [1, 1])
+
+    spec = tf.RaggedTensorSpec([2, None], tf.float32)
+    tf.map_fn(logs, tf.constant([[0.0, 1.0], [2.0, 3.0]]), fn_output_signature=spec)
+
+
+def sparse_data() -> None:
+    element = tf.SparseTensor([[0]], [float("nan")], [2])
+    spec = tf.SparseTensorSpec([2], tf.float32)
+    for x in tf.data.Dataset.from_generator(lambda: iter([element]), output_signature=spec):
+        tf.sparse.reduce_sum(x)
+
+
 @pytest.mark.parametrize(
     ("program", "wanted"),
     [
@@ -130,6 +159,10 @@ def in_sessions() -> None:
         (through_text, ["Exp", "Log"]),
         (through_python, ["Log1p"]),
         (in_sessions, ["Log", "Sqrt"]),
+        (sparse_elements, ["RealDiv"]),
+        (ragged_elements, ["RealDiv"]),
+        (ragged_results_of_a_map, ["Log"]),
+        (sparse_data, ["DeserializeSparse"]),
     ],
     ids=lambda case: getattr(case, "__name__", ""),
 )

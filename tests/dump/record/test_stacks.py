@@ -196,6 +196,23 @@ def test_packages_of_another_environment_are_libraries(
     assert "takes_logs.py" not in kept
 
 
+def test_copies_of_a_function_are_of_their_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AutoGraph converts one of them, as Python takes their code for equal."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    files = [tmp_path / f"copied_loss_{number}.py" for number in (1, 2)]
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "logdir"), "CONCISE_HEALTH", -1)
+    for path in files:
+        path.write_text("import tensorflow as tf\ndef loss(x):\n    return tf.math.log(x)\n")
+    first, second = (importlib.import_module(path.stem) for path in files)
+    tf.function(first.loss)(tf.ones([1]))
+    tf.function(second.loss)(tf.ones([1]))
+    tfdbg_tui.disable_dump_debug_info()
+    frames = {frame for stack in recorded_frames(tmp_path / "logdir") for frame in stack}
+    assert {(str(path), 3, "loss") for path in files} <= frames
+
+
 def test_what_autograph_has_made_is_of_the_users_file() -> None:
     files: list[str] = []
 

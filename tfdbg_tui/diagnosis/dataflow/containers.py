@@ -58,6 +58,8 @@ _CONTAINERS = (
     _kind(r"Unstage|StagePeek", r"Stage", 0, 0),
     _kind(r"ParseTensor", r"SerializeTensor", 0, 0),
     _kind(r"StringToNumber", r"AsString", 0, 0),
+    _kind(r"Deserialize(Many)?Sparse", r"Serialize(Many)?Sparse", 1, 1),
+    _kind(r"RaggedTensorFromVariant", r"RaggedTensorToVariant", 0, 0),
     _kind(r"(Ordered)?Map(Unstage(NoKey)?|Peek)", r"(Ordered)?MapStage", 0, 2),
 )
 

@@ -227,6 +227,15 @@ RULES = (
         ),
     ),
     Rule(
+        id="bad-sparse-or-ragged-data",
+        title="NaN or ∞ in sparse or ragged data",
+        op_types=ops("DeserializeSparse", "DeserializeManySparse", "RaggedTensorFromVariant"),
+        test=comes_in("they are in a sparse or ragged tensor of a data set or a map"),
+        why="The values that the tensor was made of are not finite.",
+        fix="Check the data (np.isfinite(x).all()), fill or drop what is missing.",
+        example=example("DeserializeSparse", out=[NAN, 1]),
+    ),
+    Rule(
         id="bad-parsed-value",
         title="NaN or ∞ in data that was parsed",
         op_types=ops("DecodeCSV", "ParseExampleV2", "DecodeRaw", "StringToNumber", "ParseTensor"),

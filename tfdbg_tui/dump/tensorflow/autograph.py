@@ -42,10 +42,32 @@ def files_left_out() -> Set[str]:
     return files
 
 
-def users_frame(frame: Frame) -> Frame:
-    """Return the frame that the user wrote where AutoGraph made this one; any other as it is."""
+def users_frame(frame: Frame, file: str = "") -> Frame:
+    """Return the frame that the user wrote where AutoGraph made this one; any other as it is.
+
+    Args:
+        frame: A frame.
+        file: The file of the module that its function is of; "" where it has none.
+    """
     path, line, _ = frame
-    return _origins(path).get(line, frame) if _GENERATED in path else frame
+    made_of = _origins(path).get(line) if _GENERATED in path else None
+    return frame if made_of is None else _in_own_file(made_of, file)
+
+
+def _in_own_file(made_of: Frame, file: str) -> Frame:
+    """Return a line of the user's in the file of its module.
+
+    AutoGraph converts functions once whose code is equal: of copies in several files, the first.
+
+    Args:
+        made_of: The line, in the file of the function that AutoGraph has converted.
+        file: The file of the module that the function is of.
+    """
+    path, line, function = made_of
+    is_same = file.endswith(path)  # absolute, where the other may be as it was given to Python
+    text = "" if is_same else linecache.getline(file, line)
+    is_copy = bool(text) and text == linecache.getline(path, line)
+    return (file, line, function) if is_copy else made_of
 
 
 def users_file(path: str) -> str:
