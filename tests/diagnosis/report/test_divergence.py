@@ -13,6 +13,7 @@ import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe import magnitudes  # noqa: E402
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -238,3 +239,25 @@ def test_what_the_optimizer_of_a_session_keeps_is_not_its_result(
         "variable": "1 NaN of 1 out of ApplyAdam; w/Adam:0, w/Adam_1:0 left no record",
     }
     assert root.evidence == expected[fetched]
+
+
+@pytest.mark.parametrize(
+    ("program", "rule"),
+    [
+        (lambda y: y - 5.0 * y**3, "grew-over-iterations"),
+        (lambda y: y * 1e6, "grew-over-iterations"),
+        (lambda y: tf.where(y > 3.0, y * 3e38, y + 1.0), "product-overflow"),
+    ],
+    ids=["faster_and_faster", "by_the_same_factor", "at_once"],
+)
+def test_numbers_of_a_few_iterations_tell_that_they_grow(
+    tmp_path: Path, program: Callable[[Any], Any], rule: str
+) -> None:
+    @tf.function
+    def solve(y: Any) -> Any:
+        for _ in tf.range(20):
+            y = program(y)
+        return y
+
+    root = first_root(tmp_path, lambda: solve(tf.constant([1.0, 2.0])))
+    assert root.rule == rule

@@ -370,6 +370,7 @@ _TAKES_IT_FROM_OUTSIDE = {
 _PROVED_OF_FINITE = {
     *("batch-norm-of-empty", "random-with-bad-parameter", "log-of-zero-determinant"),
     *("label-out-of-range", "cross-entropy-of-huge-logits", "log-of-empty-sum"),
+    "complex-overflow",
 }
 
 

@@ -345,3 +345,32 @@ def test_scores_of_attention_are_scaled_and_masked_before_the_softmax(
     scores = examples.example("Einsum", *factors, out=[np.inf], dtype="float16", users=users)
     assert scores.case is not None
     assert explain(scores.case)[0].id == expected
+
+
+@pytest.mark.parametrize(
+    ("least", "made_by", "of", "rule"),
+    [
+        (-2147479015.0, "Cast", None, "integer-overflow"),
+        (-9.223372e18, "Cast", None, "integer-overflow"),
+        (-5.0, "Cast", None, "sqrt-of-negative"),
+        (-2.2e9, "Cast", None, "sqrt-of-negative"),
+        (-2147479015.0, "Mul", None, "sqrt-of-negative"),
+        (-2147479015.0, "Cast", -2147479015.0, "sqrt-of-negative"),
+    ],
+)
+def test_an_integer_next_to_the_least_has_overflowed(
+    least: float, made_by: str, of: float | None, rule: str
+) -> None:
+    """Unless what was cast is on record, as numbers are that are no integers."""
+    source = summary(np.array([of, 4.0])) if of is not None else None
+    made_from = (Input(source, True, False, "x", "Mul"),)
+    x = np.array([least, 4.0], np.float32)
+    out = np.array([np.nan, 2.0], np.float32)
+    of_cast = case("Sqrt", out, x)
+    given_in = replace(
+        of_cast.inputs[0],
+        summary=replace(summary(x), minimum=least, maximum=4.0),
+        op_type=made_by,
+        made_from=made_from,
+    )
+    assert explain(replace(of_cast, inputs=(given_in,)))[0].id == rule

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
+_POWER = 4.0  # the largest power of itself that a tensor is expected to grow by
 _AS_BEFORE = 10.0  # times what it was in the middle of the steps before it is no larger, at most
 
 
@@ -92,4 +93,11 @@ def _growth(numbers: Int64Array, largest: Floats) -> Growth | None:
         first=float(largest[start]),
         last_step=int(numbers[-1]),
         last=float(largest[-1]),
+        expected=_expected(largest[start:]),
     )
+
+
+def _expected(largest: Floats) -> float:
+    """Return what a tensor would be when measured next: by x³ the factor is the last one cubed."""
+    before, factor = np.diff(np.log(largest[-_STEPS:])).tolist()
+    return float(largest[-1] * np.exp(factor * min(max(factor / before, 1.0), _POWER)))

@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import LEAVE_OUT, Case, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import LEAVE_OUT, Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
 _CLIP_LOG = Edit("log(X)", "{F}(tf.clip_by_value({X}, {eps}, 1.0))")
@@ -79,7 +79,43 @@ def _is_probability(case: Case) -> bool:
     return given.op_type not in _NO_PROBABILITIES
 
 
+_SMALLEST_INTEGERS = -(2.0**31), -(2.0**63)
+_NEXT_TO = 0.99
+
+
+def _wrapped_around(case: Case) -> bool:
+    """Condition: the argument is an integer that was cast, and its least number about the least."""
+    given = case.inputs[0]
+    least = given.summary.minimum if given.summary is not None else None
+    of_integers = all(one.summary is None for one in given.made_from)
+    return (
+        given.op_type == "Cast"
+        and of_integers
+        and least is not None
+        and any(end <= least <= _NEXT_TO * end for end in _SMALLEST_INTEGERS)
+    )
+
+
+def _integer_overflow(case: Case) -> Match | None:
+    match = also(identity("neg", "nan"), _wrapped_around)(case)
+    if match is None or case.inputs[0].summary is None:
+        return None
+    least = case.inputs[0].summary.minimum
+    return Match("likely", f"{match.evidence}; the least is {least:.10g}, out of a Cast")
+
+
 RULES = (
+    Rule(
+        id="integer-overflow",
+        title="An integer overflowed before it was cast",
+        op_types=ops("Sqrt", "Rsqrt", "Log", "Log1p", "Pow"),
+        test=_integer_overflow,
+        why="A product or sum of integers beyond the largest of their type goes on from the "
+        "smallest, -2147483648 (int32) or -9.2e18 (int64): the argument is next to it.",
+        fix="Cast to a floating-point type, or to int64, before the product or the sum. Where the "
+        "smallest integer stands for what is missing, leave it out.",
+        example=example("Sqrt", given(-2147479015, 4, by="Cast"), out=[NAN, 2]),
+    ),
     Rule(
         id="log-of-softmax",
         title="Logarithm of a softmax that came out as 0",

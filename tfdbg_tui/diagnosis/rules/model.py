@@ -65,6 +65,7 @@ class Growth:
         first: The largest magnitude then.
         last_step: The last step on record before it was bad.
         last: The largest magnitude then.
+        expected: What it would be when measured next, if its factor goes on growing as it has.
         unit: What steps are: those of a training, the iterations of a loop, or the batches of a
             dataset that one call loops over.
     """
@@ -73,6 +74,7 @@ class Growth:
     first: float
     last_step: int
     last: float
+    expected: float = 0.0
     unit: Literal["step", "iteration", "batch"] = "step"
 
     def __str__(self) -> str:

@@ -45,6 +45,10 @@ _SUMS = ops(
 )  # fmt: skip
 _PRODUCTS = ops("Mul", "Square", "Prod", "Cumprod", "Pow", "SegmentProd", "UnsortedSegmentProd")
 _ACTIVATIONS = ops("Elu", "Selu", "Softplus", "LogSoftmax", "Softmax")
+_TRANSFORMS = ops(
+    "FFT", "FFT2D", "FFT3D", "FFTND", "IFFT", "IFFT2D", "IFFT3D", "IFFTND",
+    "RFFT", "RFFT2D", "RFFT3D", "RFFTND", "IRFFT", "IRFFT2D", "IRFFT3D", "IRFFTND",
+)  # fmt: skip
 _GRADIENTS = ops(
     "TanhGrad", "SigmoidGrad", "SoftplusGrad", "EluGrad", "SeluGrad", "SoftsignGrad",
     "ReciprocalGrad", "InvGrad", "LRNGrad",
@@ -138,7 +142,11 @@ def _grew_without_gradients(case: Case) -> Match | None:
 
 
 def _grew_in_loop(case: Case) -> Match | None:
-    match = _by_growth(case, case.loop_growth)
+    growth = case.loop_growth
+    limit = MAX_FINITE.get(case.out.dtype or "", math.inf)
+    if growth is not None and growth.expected > limit:
+        growth = replace(growth, last=growth.expected)  # nothing came all at once
+    match = _by_growth(case, growth)
     return replace(match, evidence=f"{match.evidence}; {case.loop_growth}") if match else None
 
 
@@ -432,15 +440,15 @@ RULES = (
         title="Numbers grew from iteration to iteration of a loop until they overflowed",
         op_types=_MATMULS | _SUMS | _PRODUCTS,
         test=_grew_in_loop,
-        why="Each iteration (in a recurrent layer each time step) made the same tensor larger by "
-        "about the same factor: what is applied again and again has a gain above 1, by its initial "
-        "values or by a training step that was too long.",
+        why="Each iteration (in a recurrent layer each time step) made the same tensor larger, by "
+        "about the same factor or one that grows: what is applied again and again has a gain above "
+        "1, by its initial values or by a training step that was too long.",
         fix="In a recurrent layer: smaller initial recurrent weights (orthogonal), tanh instead of "
         "relu, a lower learning rate, clipped gradients. Elsewhere a smaller step, or normalise "
         "what goes from iteration to iteration.",
         example=example(
             "MatMul", given(1e30, 1), given(1e30, 1),
-            out=[INF, 1], loop_growth=Growth(1, 12, 5, 9e29, "iteration"),
+            out=[INF, 1], loop_growth=Growth(1, 12, 5, 9e29, unit="iteration"),
         ),
     ),
     Rule(
@@ -594,6 +602,16 @@ RULES = (
         why="The argument is so large that the function leaves the range.",
         fix="Normalise what goes in; lower the learning rate if it grows with training.",
         example=example("Selu", given(3.3e38, 1), out=[INF, 1.05]),
+    ),
+    Rule(
+        id="complex-overflow",
+        title="Magnitude or Fourier transform of huge numbers overflowed",
+        op_types=_TRANSFORMS | ops("ComplexAbs"),
+        test=overflow(nan=True),
+        why="A magnitude is the root of a sum of squares, a Fourier transform a sum of all "
+        "numbers: of finite ones they are ∞, or NaN where ∞ meets ∞, only beyond the largest.",
+        fix="Scale the numbers down before, and the result up again.",
+        example=example("RFFT", given(3e38, 3e38), out=[INF, 0], dtype="complex64"),
     ),
     Rule(
         id="gradient-of-activation-overflow",

@@ -47,6 +47,14 @@ def _moved_in(case: Case) -> Match | None:
     )
 
 
+def _bits_of_no_record(case: Case) -> Match | None:
+    """Test for: a tensor that no dump describes, as of integers, read as floating-point numbers."""
+    given = case.input(0)
+    if given is None or given.summary is not None:
+        return None
+    return Match("likely", f"{bad_out(case)} elements; the input left no record, as integers do")
+
+
 def _came_in(case: Case) -> Match | None:
     if not case.open or case.function:
         return None
@@ -456,6 +464,16 @@ RULES = (
         example=example(
             "Mul", unrecorded(), given(0.1), out=[NAN], users=(User("AssignVariableOp"),),
         ),
+    ),
+    Rule(
+        id="bad-bits",
+        title="Bits that are those of NaN or ∞ were read as floating-point numbers",
+        op_types=ops("Bitcast"),
+        test=_bits_of_no_record,
+        why="tf.bitcast takes the bits as they are: those of integers, of another type or in "
+        "another byte order may be NaN or ∞.",
+        fix="tf.cast converts numbers. Where the bits are meant, check their type and byte order.",
+        example=example("Bitcast", unrecorded(), out=[NAN, 1]),
     ),
     Rule(
         id="bad-input-passed-on",
