@@ -253,3 +253,15 @@ def function_computed_again_by_xla() -> Any:
         return t.gradient(loss, w)
 
     return slope() * 0.5
+
+
+@of_line
+def recomputed() -> Any:
+    x = var(0.0, 1.0)
+
+    def root(v: Any) -> Any:
+        return tf.sqrt(v)  # FORWARD
+
+    with tf.GradientTape() as t:
+        y = tf.reduce_sum(tf.recompute_grad(root)(x))
+    return t.gradient(y, x)

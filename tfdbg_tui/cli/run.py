@@ -320,7 +320,8 @@ def _why_nothing(program: Program) -> str:
         return "the program failed before its first TensorFlow op, or a quarter second after"
     return (
         "no TensorFlow op was executed by the program, nor by a Python process that it started, or "
-        "it left by os._exit or exec within a quarter second of its first one"
+        "it left by os._exit or exec within a quarter second of its first one; what goes on in the "
+        f"background, as a daemon does, may still record: tfdbg-tui diagnose {program.logdir}"
     )
 
 

@@ -329,7 +329,7 @@ def _eager_op(
     found: dict[tuple[int, bool], list[ForwardOp]] = {}
     for index in range(event.index - 1, max(-1, event.index - _BEHIND), -1):
         op_type = run.executions.kind(index).op_type
-        if not is_wanted(op_type) or is_backward(run, TensorEvent("execution", index, 0)):
+        if not is_wanted(op_type) or not _may_be_forward(run, TensorEvent("execution", index, 0)):
             continue
         execution = dataflow.timeline.execution(index)
         made = [distances[i] for i in execution.output_tensor_ids if i in distances]
@@ -342,6 +342,14 @@ def _eager_op(
             forward = ForwardOp(op_type, stack_id, selected, execution.layer)
             found.setdefault(key, []).append(forward)
     return _only(found[min(found)]) if found else None
+
+
+def _may_be_forward(run: Run, event: TensorEvent) -> bool:
+    """Whether an eager tensor may be one whose gradient is computed.
+
+    `tf.recompute_grad` calls the user's function again while it computes the gradient.
+    """
+    return not is_backward(run, event) or is_users_gradient(run, event)
 
 
 def _used_ids(
