@@ -83,8 +83,7 @@ class CodeLocations:
         # By ids: the hash of a code object takes longer than all the rest, and what is compiled
         # again from the same text, in another file even, is equal.
         self._codes: dict[int, _Code] = {}
-        # By what `_key` has of a frame, and the file of its module.
-        self._references: dict[tuple[int, str], bytes] = {}
+        self._references: dict[int, bytes] = {}  # by what `_key` has of a frame
         self._scope = scope
         self._layers = LayerNumbers(recorder, variables, scope)
 
@@ -199,14 +198,16 @@ class CodeLocations:
             place: What `_key` has of the frame.
             frame: The frame.
         """
-        file = str(frame.f_globals.get("__file__") or "")
-        known = self._references.get((place, file))
-        if known is None:
-            path, name = frame.f_code.co_filename, locations.as_text(frame.f_code.co_name)
-            is_own = path.startswith(own_frames.OWN_DIRECTORY)
-            users = autograph.users_frame((path, frame.f_lineno, name), file)
-            known = b"" if is_own else self._reference(users)
-            self._references[place, file] = known
+        known = self._references.get(place)
+        if known is not None:
+            return known
+        path, name = frame.f_code.co_filename, locations.as_text(frame.f_code.co_name)
+        found = path, frame.f_lineno, name
+        if autograph.is_generated(path):  # One code may be of functions in several files.
+            file = str(frame.f_globals.get("__file__") or "")
+            return self._reference(autograph.users_frame(found, file))
+        is_own = path.startswith(own_frames.OWN_DIRECTORY)
+        known = self._references[place] = b"" if is_own else self._reference(found)
         return known
 
     def of_op(self, op: Any) -> Location:

@@ -42,6 +42,11 @@ def files_left_out() -> Set[str]:
     return files
 
 
+def is_generated(path: str) -> bool:
+    """Return whether AutoGraph has made a file."""
+    return _GENERATED in path
+
+
 def users_frame(frame: Frame, file: str = "") -> Frame:
     """Return the frame that the user wrote where AutoGraph made this one; any other as it is.
 
@@ -50,7 +55,7 @@ def users_frame(frame: Frame, file: str = "") -> Frame:
         file: The file of the module that its function is of; "" where it has none.
     """
     path, line, _ = frame
-    made_of = _origins(path).get(line) if _GENERATED in path else None
+    made_of = _origins(path).get(line) if is_generated(path) else None
     return frame if made_of is None else _in_own_file(made_of, file)
 
 
@@ -72,7 +77,7 @@ def _in_own_file(made_of: Frame, file: str) -> Frame:
 
 def users_file(path: str) -> str:
     """Return the file that AutoGraph made this one of; any other as it is."""
-    made_of = _origins(path) if _GENERATED in path else {}
+    made_of = _origins(path) if is_generated(path) else {}
     return next((origin for origin, _, _ in made_of.values()), path)
 
 
