@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import inspect
 import logging
@@ -416,6 +417,23 @@ def test_all_threads_and_functions_traced_before(tmp_path: Path) -> None:
     assert len({e.thread for e in calls}) == 2
     assert len(traces(tmp_path)) == 4
     assert [e.op_type for _, e in executions(tmp_path)].count("AddV2") == 1
+
+
+def test_eager_ops_of_threads_that_threading_has_not_started(tmp_path: Path) -> None:
+    given, done = [], threading.Event()
+
+    def work(number: float, *, name: str) -> None:
+        given.append((float(tf.math.log(number)), name))
+        done.set()
+
+    with dumping(tmp_path):
+        tf.add(1.0, 1.0)
+        _thread.start_new_thread(work, (1.0,), {"name": "work"})
+        assert done.wait(60)
+        with pytest.raises(TypeError):
+            _thread.start_new_thread(None, ())
+    assert given == [(0.0, "work")]
+    assert [e.op_type for _, e in executions(tmp_path)].count("Log") == 1
 
 
 @pytest.mark.parametrize("first", ["main", "other"])

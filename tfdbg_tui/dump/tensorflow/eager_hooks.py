@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import functools
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -32,6 +34,7 @@ _SHOULD_INVOKE = declare(op_callbacks, "should_invoke_op_callbacks")
 _SET_CONTEXT = declare(context_module, "_set_context_locked", "ctx")
 _GET_PYTHON_FUNCTION = declare(FuncRegistry, "get", "self", "token")
 _BOOTSTRAP = declare(threading.Thread, "_bootstrap_inner", "self")
+_START_THREAD = declare(_thread, "start_new_thread")
 _op_callbacks = attribute(Context, "op_callbacks")
 _LEFT_OUT = own_frames.LeftOutOfTracebacks()
 
@@ -66,6 +69,7 @@ class EagerHooks:
         """Return what to wrap, and how."""
         return (
             (_BOOTSTRAP, self._thread_bootstrap),
+            (_START_THREAD, self._start_thread),
             (_GET_PYTHON_FUNCTION, self._get_python_function),
             (_SET_CONTEXT, self._set_context),
             (_SHOULD_INVOKE, self._should_invoke_op_callbacks),
@@ -194,15 +198,38 @@ class EagerHooks:
     def _thread_bootstrap(self, original: Any) -> Any:
         # Not around `run`, where a traceback of the thread would show it.
         def bootstrap(thread: threading.Thread) -> None:
-            if self.installed and context_safe() is not None:
-                self._safe.attempt("eager ops of a thread", self.watch_this_thread)
+            self._begin_thread()
             try:
                 original(thread)
             finally:
-                self._callback_lists.pop(threading.get_ident(), None)
-                self._no_longer_await(threading.get_ident())
+                self._end_thread()
 
         return bootstrap
+
+    def _start_thread(self, original: Any) -> Any:
+        """Watch the threads that are started without `threading`, which has its own reference."""
+
+        def start_new_thread(function: Any, *args: Any) -> Any:
+            @functools.wraps(function)  # Python tells of it where it raises
+            def run(*given: Any, **named: Any) -> None:
+                self._begin_thread()
+                try:
+                    with _LEFT_OUT:
+                        function(*given, **named)
+                finally:
+                    self._end_thread()
+
+            return original(run if callable(function) else function, *args)
+
+        return start_new_thread
+
+    def _begin_thread(self) -> None:
+        if self.installed and context_safe() is not None:
+            self._safe.attempt("eager ops of a thread", self.watch_this_thread)
+
+    def _end_thread(self) -> None:
+        self._callback_lists.pop(threading.get_ident(), None)
+        self._no_longer_await(threading.get_ident())
 
 
 def call_after_next_op(act: Callable[[], None]) -> None:
