@@ -81,7 +81,7 @@ async def test_a_long_search_that_finds_nothing_is_corrected_like_a_short_one(
         may_end.set()
         for _ in range(400):
             await opened.pilot.pause(0.02)
-            if opened.app.query(Prompt):
+            if opened.app.query_one(KeyBar).message:
                 break
         assert opened.app.query_one(Prompt).value == "softmaq"
         assert "not found: softmaq" in opened.app.query_one(KeyBar).message

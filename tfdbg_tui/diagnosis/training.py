@@ -156,6 +156,11 @@ def made_of(run: Run, dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent
 
     What is only there by way of `tf.stop_gradient` is not meant to learn.  Nothing where it is too
     much.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        loss: A computation of the loss.
     """
     users: dict[TensorEvent, set[TensorEvent]] = {loss: set()}
     waiting = [loss]

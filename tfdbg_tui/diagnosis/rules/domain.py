@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tfdbg_tui.diagnosis.op_traits import SUMS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
@@ -85,23 +87,26 @@ _NEXT_TO = 0.99
 
 def _wrapped_around(case: Case) -> bool:
     """Condition: the argument is an integer that was cast, and its least number about the least."""
-    given = case.inputs[0]
-    least = given.summary.minimum if given.summary is not None else None
-    of_integers = all(one.summary is None for one in given.made_from)
+    given, least = case.input(0), _least(case)
     return (
-        given.op_type == "Cast"
-        and of_integers
-        and least is not None
+        given is not None
+        and given.op_type == "Cast"
+        and all(one.summary is None for one in given.made_from)
         and any(end <= least <= _NEXT_TO * end for end in _SMALLEST_INTEGERS)
     )
 
 
+def _least(case: Case) -> float:
+    """Return the least number of the argument; NaN where it is not on record."""
+    summary = case.summary(0)
+    return math.nan if summary is None or summary.minimum is None else summary.minimum
+
+
 def _integer_overflow(case: Case) -> Match | None:
     match = also(identity("neg", "nan"), _wrapped_around)(case)
-    if match is None or case.inputs[0].summary is None:
+    if match is None:
         return None
-    least = case.inputs[0].summary.minimum
-    return Match("likely", f"{match.evidence}; the least is {least:.10g}, out of a Cast")
+    return Match("likely", f"{match.evidence}; the least is {_least(case):.10g}, out of a Cast")
 
 
 RULES = (

@@ -235,6 +235,11 @@ def _then(user: User, op_type: str, slot: int = 0) -> bool:
     return any((after.op_type, after.slot) == (op_type, slot) for after in user.then)
 
 
+def _is_power_of_finite(case: Case) -> bool:
+    """Condition: a power of finite numbers, whatever the exponents are."""
+    return case.op_type == "Pow" and any(given.finite for given in case.inputs[:1])
+
+
 RULES = (
     Rule(
         id="log-softmax-by-hand",
@@ -540,7 +545,7 @@ RULES = (
         op_types=_PRODUCTS,
         test=either(
             downgraded(overflow(), unless=_divides_nothing),
-            also(infinite_out, lambda c: c.op_type == "Pow" and c.inputs[0].finite),
+            also(infinite_out, _is_power_of_finite),
         ),
         why="A product, square or power is larger than the largest number.",
         fix="Work with logarithms, normalise in between, or scale the factors down.",

@@ -90,6 +90,7 @@ class Prompt(Input):
         self._suggest = suggest
         self._candidates = candidates
         self._completed: str | None = None
+        self._told = text  # what stands there at first nobody has typed
         self._is_answered = False
 
     def ask_again(self) -> None:
@@ -103,8 +104,9 @@ class Prompt(Input):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Tell what has been typed so far, unless more has been since: that is told next."""
         event.stop()
-        if self._is_answered or event.value != self.value:
+        if self._is_answered or event.value != self.value or event.value == self._told:
             return
+        self._told = event.value
         if self._purpose == "to_mark" and event.value:
             self._answer(event.value)
             return
