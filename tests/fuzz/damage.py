@@ -132,7 +132,9 @@ def _mix_in(logdir: Path, other: Path, rng: Random) -> str:
     metadata = next((p for p in _files(logdir) if p.suffix == f".{filesets.METADATA}"), None)
     for source in theirs:
         own = source.suffix == f".{filesets.METADATA}" and metadata is not None
-        shutil.copy(metadata if own else source, logdir / f"tfdbg_events.9.other{source.suffix}")
+        beside = logdir / f"tfdbg_events.9.other{source.suffix}"
+        if not (own and metadata == beside):  # It may have been mixed before.
+            shutil.copy(metadata if own else source, beside)
     return f"mixed with {other}"
 
 
