@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from tfdbg_tui.wire import filesets
 with contextlib.suppress(ImportError):  # those of the dump writer go without
     from hypothesis import settings
 
-    settings.register_profile("untimed", deadline=None)  # no test depends on the time it takes
+    # No test depends on the time it takes.  In .ci/run one commit always gets the same examples;
+    # elsewhere each run looks at new ones.
+    settings.register_profile("untimed", deadline=None, derandomize="CI" in os.environ)
     settings.load_profile("untimed")
 
 _DATA = Path(__file__).parent / "data"

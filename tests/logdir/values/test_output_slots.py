@@ -9,7 +9,7 @@ import pytest
 from tests.logdir.synthetic import execution_record, read, vector_proto, write_logdir
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.logdir.values.output_slots import output_slots
-from tfdbg_tui.wire import events
+from tfdbg_tui.wire import codec, events
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +55,17 @@ def test_unknown_slots_keep_their_order(tmp_path: Path) -> None:
     execution = run.executions[0]
     assert not execution.slots_known
     assert [summary is not None for summary in execution.outputs] == [True, False, False, False]
+
+
+def test_the_type_of_a_whole_tensor_is_its_own(tmp_path: Path) -> None:
+    whole = codec.varint_field(1, 3) + codec.bytes_field(2, b"") + codec.bytes_field(4, bytes(4))
+    execution = events.Execution(
+        "Add", 1, tensor_debug_mode=7, tensor_protos=[whole], measured_types=[2]
+    )
+    run = read(write_logdir(tmp_path / "logdir", executions=execution_record(execution)))
+    (summary,) = run.executions[0].outputs
+    assert summary
+    assert summary.dtype == "int32"
 
 
 def test_more_protos_than_outputs(tmp_path: Path) -> None:

@@ -95,9 +95,11 @@ def _summaries(
 def _with_types(
     summaries: Sequence[TensorSummary | None], types: Sequence[int]
 ) -> list[TensorSummary | None]:
-    """Return summaries with the types that are told beside them, as most modes have none."""
+    """Return summaries with the types that are told beside them, where they have none."""
     return [
-        replace(summary, dtype=dtype_name(number)) if number and summary is not None else summary
+        replace(summary, dtype=dtype_name(number))
+        if number and summary is not None and summary.dtype is None
+        else summary
         for summary, number in itertools.zip_longest(summaries, types[: len(summaries)])
     ]
 
