@@ -145,7 +145,7 @@ async def test_the_root_of_a_pipeline_is_made_ahead_of_the_step_that_uses_it(
         await opened.press("M")
         await opened.app.workers.wait_for_complete()
         await opened.pilot.pause()
-        assert "1 bad tensor in no step, used first in step 2" in opened.screen()
+        assert "1 bad tensor outside of steps, used first in step 2" in opened.screen()
 
 
 async def test_a_name_before_a_title_is_told_once_and_cuts_no_title(

@@ -417,7 +417,7 @@ async def test_what_cells_mean_and_the_end_of_names_are_never_cut(
     made.open()
     async with open_app(tmp_path / "made", (80, 24)) as opened:
         await show_layers(opened)
-        assert "1 bad tensor in no step" in opened.screen()
+        assert "1 bad tensor outside of steps" in opened.screen()
         assert "blank: not measured" in opened.screen()
         await opened.press("G", *["left"] * STEPS)
         assert "dense/MatMul:0" in opened.screen()
