@@ -101,6 +101,14 @@ async def test_enter_shows_another_worker(recorded: Path) -> None:
         await opened.until(lambda: opened.has_explained(2))
 
 
+async def test_the_list_of_runs_tells_workers_apart(recorded: Path) -> None:
+    async with opened_job(recorded / "loop_of_four", worker=3) as opened:
+        await opened.press("R")
+        await opened.until(lambda: opened.screen().count("bad ") >= 4)
+        (row,) = (line for line in opened.screen().splitlines() if " 28 alerts" in line)
+        assert "worker 3 " in row
+
+
 async def test_the_chain_crosses_workers(recorded: Path) -> None:
     async with opened_job(recorded / "loop_1", worker=1, size=(120, 40)) as opened:
         assert opened.snapshot.explanation is not None

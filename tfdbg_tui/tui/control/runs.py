@@ -12,8 +12,10 @@ from tfdbg_tui.logdir.several import common_path, list_runs_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
+    from tfdbg_tui.diagnosis import Report
     from tfdbg_tui.logdir import RunFiles
     from tfdbg_tui.tui.control.parts import Parts
+    from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
 class Runs:
@@ -39,11 +41,14 @@ class Runs:
         app = self._parts.app
         if not isinstance(app.screen, RunsScreen):
             snapshot = self._parts.session.snapshot
-            known = {}
-            if snapshot is not None and snapshot.explanation is not None:
-                known[snapshot.run.files.identity] = snapshot.explanation.report
-            top, charset = common_path(self._parts.logdirs), self._parts.charset
-            screen = RunsScreen(runs, top, charset, can_close=snapshot is not None, known=known)
+            screen = RunsScreen(
+                runs,
+                common_path(self._parts.logdirs),
+                self._parts.charset,
+                can_close=snapshot is not None,
+                known=_reports(snapshot),
+                workers=_workers(snapshot),
+            )
             return app.push_screen(screen, chosen)
         return AwaitComplete()
 
@@ -69,3 +74,18 @@ class Runs:
     def _open(self, files: RunFiles) -> None:
         self._parts.session.recording.newer_run = ""
         self._parts.loader.choose(files)
+
+
+def _reports(snapshot: Snapshot | None) -> dict[tuple[str, str], Report]:
+    """Return the report of the run that is shown, by its identity, once there is one."""
+    if snapshot is None or snapshot.explanation is None:
+        return {}
+    return {snapshot.run.files.identity: snapshot.explanation.report}
+
+
+def _workers(snapshot: Snapshot | None) -> dict[tuple[str, str], str]:
+    """Return the names of the processes of the job that is shown, by their identity."""
+    job = snapshot.job if snapshot else None
+    if job is None:
+        return {}
+    return {files.identity: job.name_of(n) for n, files in enumerate(job.processes)}

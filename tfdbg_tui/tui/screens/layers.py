@@ -475,8 +475,8 @@ class HeatStrips(VirtualList):
         parts.append((("N", "bad"), (" NaN ", "dim"), (inf, "bad"), (" infinity", "dim")))
         if grid.heat.bad_outside:
             several = "s" * (grid.heat.bad_outside != 1)
-            told = f"{grid.heat.bad_outside:,} bad tensor{several} outside of steps{self._first_used()}"
-            parts.append(((told, "bad"),))
+            told = f"{grid.heat.bad_outside:,} bad tensor{several} outside of steps"
+            parts.append(((told + self._first_used(), "bad"),))
         blank = "blank: not measured" + ", or too little" * grid.heat.left_out
         explanation = self._snapshot.explanation if self._snapshot else None
         if explanation and explanation.harmless:

@@ -49,6 +49,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         charset: The characters to draw with.
         can_close: Whether there is a run to stay with.
         known: Runs that have been diagnosed, by their identity.
+        workers: Names of those that are processes of one job, by their identity.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -87,12 +88,14 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         *,
         can_close: bool = False,
         known: Mapping[tuple[str, str], Report] = MappingProxyType({}),
+        workers: Mapping[tuple[str, str], str] = MappingProxyType({}),
     ) -> None:
         super().__init__()
         self._runs = list(reversed(runs))
         self._top = os.path.expanduser(logdir)
         self._charset = charset
         self._can_close = can_close
+        self._workers = workers
         self._shown: list[RunFiles] = []
         self._reports: dict[RunFiles, Report | None] = {
             files: known[files.identity] for files in runs if files.identity in known
@@ -178,7 +181,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
 
     def _text(self, files: RunFiles) -> str:
         report = self._reports.get(files)
-        return f"{self._where(files)} {_label(files)} {_verdict(report)}".lower()
+        return f"{self._where(files)} {self._label(files)} {_verdict(report)}".lower()
 
     def _line(self, files: RunFiles, *, chosen: bool = False) -> Content:
         fit, mark = self._charset.fit, self._charset.focus if chosen else " "
@@ -196,8 +199,13 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             fit(alerts, _ALERTS),
             (fit(events, _EVENTS) if room > 90 else "", dim),
             (fit(_age(files), _AGE), dim),
-            (fit(_label(files), label), dim),
+            (fit(self._label(files), label), dim),
         )
+
+    def _label(self, files: RunFiles) -> str:
+        """Return what tells the runs of a directory apart."""
+        worker = self._workers.get(files.identity, files.task)
+        return f"{worker} {files.label}" if worker else files.label
 
     def _found(self, files: RunFiles) -> tuple[str, str, str]:
         """Return verdict, alerts and events in words, as far as they are known."""
@@ -235,11 +243,6 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
 
 def _verdict(report: Report | None) -> str:
     return verdict_word(report.verdict, report.problems) if report else ""
-
-
-def _label(files: RunFiles) -> str:
-    """Return what tells the runs of a directory apart."""
-    return f"{files.task} {files.label}" if files.task else files.label
 
 
 def _age(files: RunFiles) -> str:
