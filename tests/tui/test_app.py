@@ -509,10 +509,25 @@ async def test_who_asks_for_the_root_of_a_healthy_run_is_told_that_there_is_none
         assert opened.focus.pane == "alerts"
 
 
-async def test_the_notes_lead_nowhere_else(open_app: Open, logdirs: RecordedLogdirs) -> None:
+@pytest.mark.parametrize("keys", ["exclamation_mark", "V escape", "M escape", "c", "n"])
+async def test_keys_that_lead_nowhere_do_not_keep_the_app_from_the_root(
+    open_app: Open, logdirs: RecordedLogdirs, keys: str
+) -> None:
     async with open_app(logdirs["mnist"]) as opened:
-        await _undiagnosed(opened, ("exclamation_mark",))
+        await _undiagnosed(opened, keys.split())
+        explanation = opened.snapshot.explanation
+        assert explanation is not None
         assert opened.focus.pane == "alerts", "on the root, as without a key"
+        assert opened.focus.cause == explanation.first
+
+
+@pytest.mark.parametrize("box", ["V", "M"])
+async def test_what_is_chosen_in_a_box_before_the_diagnosis_stays_chosen(
+    open_app: Open, logdirs: RecordedLogdirs, box: str
+) -> None:
+    async with open_app(logdirs["full_tensor"]) as opened:
+        await _undiagnosed(opened, (box, "enter"))
+        assert opened.focus.pane in ("graph_execution", "timeline")
 
 
 async def test_opens_on_the_largest_number_where_nothing_is_bad(

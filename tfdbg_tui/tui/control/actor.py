@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 _SEARCHES = ("search_next", "search_previous")
 _STAY = frozenset(
     {
-        *("quit", "next_pane", "previous_pane", "zoom", "help", "redraw"),
-        *("notes", "output", "palette"),
+        *("quit", "next_pane", "previous_pane", "zoom", "help", "redraw", "suspend"),
+        *("wider", "narrower", "higher", "lower", "usual_sizes"),
+        *("notes", "output", "palette", "values", "history", "layers"),
+        *("copy", "copy_link", "copy_diagnosis", "edit", "recording", "record_values"),
         *(f"pane_{spec.name}" for spec in PANES),
     }
 )  # they lead to no other event
@@ -66,9 +68,8 @@ class Actor:
         if action_id == "why" and parts.session.is_undiagnosed and self._navigator.is_untouched:
             self._navigator.ask_why_of_root()
             return
-        if action_id not in _STAY:
-            self._navigator.drop_target()
-        if action_id == "first_alert" and parts.session.is_undiagnosed:
+        waits = action_id == "first_alert" and parts.session.is_undiagnosed
+        if waits:
             self._navigator.wait_for_root()
         if action_id in _SHOW_THE_BAD:
             if action_id == "first_alert" and parts.session.recording.announcement:
@@ -84,6 +85,8 @@ class Actor:
             return
         with self._navigator.acting(by_moving=action_id not in ("follow", "pause")):
             self._do(action, number)
+            if not waits and action_id not in _STAY:  # and has led somewhere
+                self._navigator.drop_target()
 
     def _do(self, action: Action, number: int | None) -> None:
         times = 1 if number is None else number

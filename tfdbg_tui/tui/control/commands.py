@@ -300,6 +300,7 @@ class Commands:
 
     def _go_to(self, event: TensorEvent | None) -> None:
         if event is not None:
+            self._navigator.drop_target()
             self._navigator.go(partial(navigation.go_to_tensor, event=event), jump=True)
 
     def do_notes(self) -> None:

@@ -129,7 +129,7 @@ class Navigator:
 
     def wait_for_root(self) -> None:
         """Go on to the first root when it is known, unless the user goes somewhere else."""
-        self._touched = None
+        self._target = self._touched = None
         self._waits_for_root = self._say_what_it_is
         self._parts.say("the first alert in time: the run is being diagnosed, its root follows")
 
