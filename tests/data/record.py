@@ -56,7 +56,7 @@ _MNIST = ("--fake_data", "--max_steps=8")
 
 RECORDINGS = {
     "demo": Recording(
-        "examples/debug_mnist.py", "FULL_HEALTH", _MNIST, "tfdbg_tui", PROJECT / "tfdbg_tui/cli"
+        "examples/debug_mnist.py", "ADAPTIVE", _MNIST, "tfdbg_tui", PROJECT / "tfdbg_tui/cli"
     ),
     "mnist": Recording("examples/debug_mnist.py", "FULL_HEALTH", _MNIST),
     "control_flow": Recording("tests/data/programs/control_flow.py", "FULL_HEALTH"),
@@ -122,18 +122,35 @@ def neutral_copy(logdir: Path, destination: Path) -> None:
 
     Host names become "host"; this repository becomes /home/user/tfdbg-tui, libraries
     /usr/lib/python3/site-packages, Python itself /usr/lib/python3; the text of files outside of
-    this repository is left out.  All else is kept to the byte.
+    this repository is left out, and the sizes of files in the metadata become those of the copies.
+    All else is kept to the byte.
     """
     destination.mkdir(parents=True)
     file_sets = filesets.find_file_sets(str(logdir))
     for number, file_set in enumerate(file_sets):
         seconds = os.path.basename(file_set.prefix).split(".")[1]
         process = f"-{number}" if len(file_sets) > 1 else ""
-        for suffix in filesets.SUFFIXES:
+        sizes: list[int] = []
+        for suffix in reversed(filesets.SUFFIXES):  # the metadata, which tells sizes, is the first
             data = Path(file_set.path(suffix)).read_bytes()
-            records = (tfrecord.frame(_neutral_event(p)) for _, p in tfrecord.records(data))
+            payloads = [_neutral_event(payload) for _, payload in tfrecord.records(data)]
+            if suffix == filesets.METADATA:
+                payloads = [_with_file_sizes(payload, sizes[::-1]) for payload in payloads]
+            neutral = b"".join(map(tfrecord.frame, payloads))
             name = f"tfdbg_events.{seconds}.{HOST}{process}.{suffix}"
-            (destination / name).write_bytes(b"".join(records))
+            (destination / name).write_bytes(neutral)
+            sizes.append(len(neutral))
+
+
+def _with_file_sizes(payload: bytes, sizes: list[int]) -> bytes:
+    """Returns an event with other sizes of files where it tells some."""
+    event = events.DebugEvent.decode(payload)
+    metadata = events.DebugMetadata.decode(event.debug_metadata)
+    if not metadata.file_sizes:
+        return payload
+    metadata.file_sizes = sizes
+    event.debug_metadata = metadata.encode()
+    return event.encode()
 
 
 def _neutral_event(payload: bytes) -> bytes:
