@@ -14,12 +14,21 @@ from tests.logdir.synthetic import (
     read,
     record,
     trace_record,
+    vector_proto,
     write_logdir,
 )
 from tfdbg_tui.wire import events
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+CURT_EXECUTION = dataclasses.replace(
+    EXECUTION,
+    tensor_debug_mode=TensorDebugMode.CURT_HEALTH,
+    tensor_protos=[vector_proto([-1.0, 1.0])],
+)
+"""One whose values do not tell their types."""
 
 
 def told(
@@ -50,8 +59,9 @@ def test_equal_records_tell_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(EXECUTION)])
 def test_every_field_of_an_execution_is_handed_out(tmp_path: Path, field: str) -> None:
-    without = dataclasses.replace(EXECUTION, **{field: getattr(events.Execution(), field)})
-    assert told(tmp_path / "without", execution=without) != told(tmp_path / "with")
+    whole = CURT_EXECUTION if field == "measured_types" else EXECUTION
+    without = dataclasses.replace(whole, **{field: getattr(events.Execution(), field)})
+    assert told(tmp_path / "without", execution=without) != told(tmp_path / "with", execution=whole)
 
 
 @pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(TRACE)])
