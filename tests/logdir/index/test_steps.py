@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from tests.diagnosis.tiny import Program
-from tfdbg_tui.logdir.definitions.graphs import differentiates
+from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp
 from tfdbg_tui.logdir.events import ExecutionKind
 from tfdbg_tui.logdir.index.columns import Column, ColumnView
 from tfdbg_tui.logdir.index.steps import Steps, find_steps
+from tfdbg_tui.logdir.index.training_calls import differentiates
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +36,10 @@ KINDS = [
 ]
 
 
+GRADIENT = GraphOp("graph", "gradient_tape/MatMul", "MatMul", (), 1, (), (), (), 0, "", 0.0)
+GRAPHS = {"graph": Graph("graph", "train", None, 0, {GRADIENT.name: GRADIENT})}
+
+
 def _column(values: list[int]) -> ColumnView:
     column = Column()
     column.extend(values)
@@ -49,7 +54,7 @@ def _steps(
 ) -> Steps:
     zeros = [0] * len(kinds)
     columns = _column(recorded or zeros), _column(kinds), _column(stacks or zeros)
-    return find_steps(*columns, KINDS, lambda kind: kind.graph_id == "graph", gradients)
+    return find_steps(*columns, KINDS, GRAPHS, gradients)
 
 
 def _of_all(steps: Steps, count: int) -> list[int | None]:

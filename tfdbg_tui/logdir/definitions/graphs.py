@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.logdir.short_repr import short_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from tfdbg_tui.logdir.layers import Layer
     from tfdbg_tui.wire.events import GraphSignature
 
 GRADIENT_NAME = re.compile(r"(^|/)gradient_tape/|(^|/)gradients(_\d+)?/|_grad/")
 """Is found in the names that TensorFlow gives to most ops of gradients."""
-
-_CHANGES_VARIABLE = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]")
 
 VECTORIZED = "/pfor/"
 """Comes after the name of an op of a loop's body in those that `tf.vectorized_map` makes of it."""
@@ -126,41 +122,6 @@ class Graph:
     def consumers(self, op_name: str) -> tuple[Consumer, ...]:
         """Return the uses of the outputs of an op, in order of creation of the users."""
         return tuple(self._consumers.get(op_name, ()))
-
-
-def runs_optimizer(graph: Graph, fetched: Iterable[str]) -> bool:
-    """Whether a run of a session steps an optimizer: fetches what `minimize` has returned.
-
-    That is named as the scope of the ops that change the variables.
-
-    Args:
-        graph: The graph of the session.
-        fetched: Names of what is fetched.
-    """
-    scopes = tuple(f"{name}/" for name in fetched)
-    ops = (op for op in list(graph.ops.values()) if _CHANGES_VARIABLE.match(op.op_type))
-    return any(op.name.startswith(scopes) for op in ops)
-
-
-def differentiates(graphs: Mapping[str, Graph], graph_id: str) -> bool:
-    """Whether a graph computes gradients, itself or in what it calls, as a training step does.
-
-    Args:
-        graphs: All graphs by id.
-        graph_id: That of the graph.
-    """
-    waiting, seen = [graph_id], {graph_id}
-    while waiting:
-        graph = graphs.get(waiting.pop())
-        if graph is None:
-            continue
-        ops = list(graph.ops.values())
-        if any(GRADIENT_NAME.search(op.name) for op in ops):
-            return True
-        inner = {*graph.inner_ids, *(called for op in ops for called in op.called_graphs)} - seen
-        seen |= inner
-        waiting += inner
-    return False
 
 
 def parse_tensor_name(name: str) -> TensorRef:

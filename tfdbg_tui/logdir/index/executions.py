@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.definitions.graphs import differentiates, runs_optimizer
 from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
@@ -427,16 +426,9 @@ class Executions(EventList[Execution]):
             self.kinds,
             self.stack_ids,
             self._kinds,
-            self._differentiates,
+            self._graphs,
             gradients,
         )
-
-    def _differentiates(self, kind: ExecutionKind) -> bool:
-        if kind.graph_id is None:
-            return False
-        if kind.fetched and kind.graph_id in self._graphs:
-            return runs_optimizer(self._graphs[kind.graph_id], kind.fetched)
-        return differentiates(self._graphs, kind.graph_id)
 
     def kind(self, index: int) -> ExecutionKind:
         """Return op type, graph and so on of an execution without reading its record."""

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfdbg_tui.logdir.index.training_calls import trains
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import numpy.typing as npt
 
+    from tfdbg_tui.logdir.definitions.graphs import Graph
     from tfdbg_tui.logdir.events import ExecutionKind
     from tfdbg_tui.logdir.index.columns import ColumnView, Int64Array
 
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"_\d+$| #\d+$")
 _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the variables, not steps
 _FETCH = "IteratorGetNext"
-_BACKWARD = "__backward_"
 _MUCH_LONGER = 2  # times as many executions
 _MOST_LOOPS = 200  # that are counted
 _REPEATED = 3  # times that something has to be executed before it counts as a step
@@ -117,7 +119,7 @@ def find_steps(
     kinds: ColumnView,
     stacks: ColumnView,
     kind_values: Sequence[ExecutionKind],
-    differentiates: Callable[[ExecutionKind], bool],
+    graphs: Mapping[str, Graph],
     gradients: Collection[int] = (),
 ) -> Steps:
     """Return the steps of a run.
@@ -133,7 +135,7 @@ def find_steps(
         kinds: Number of each execution's kind; shape [executions].
         stacks: Number of each execution's stack; shape [executions].
         kind_values: The kinds by number.
-        differentiates: Whether a function computes gradients.
+        graphs: The graphs by id, which tell the functions that compute gradients.
         gradients: Numbers of the stacks of eager ops that made gradients.
     """
     marks = recorded[:] - 1
@@ -141,7 +143,7 @@ def find_steps(
         return Steps(marks)
     kind_of = _whatever_the_mode(kind_values)[kinds[:]]
     kind_of = _whatever_the_trace(kind_of, stacks[:], kind_values)[kind_of]
-    search = _Search(kind_of, stacks[:], kind_values, differentiates, list(gradients))
+    search = _Search(kind_of, stacks[:], kind_values, graphs, list(gradients))
     main = search.loop(0, len(marks))
     if main is None:
         return Steps(marks)
@@ -178,7 +180,7 @@ class _Search:
         kinds: Number of each execution's kind, the same for all modes and traces.
         stacks: See `find_steps`, as the rest.
         kind_values: The kinds by number.
-        differentiates: Whether a function computes gradients.
+        graphs: The graphs by id.
         gradients: Numbers of the stacks of eager ops that made gradients.
     """
 
@@ -187,13 +189,13 @@ class _Search:
         kinds: Int64Array,
         stacks: Int64Array,
         kind_values: Sequence[ExecutionKind],
-        differentiates: Callable[[ExecutionKind], bool],
+        graphs: Mapping[str, Graph],
         gradients: Sequence[int],
     ) -> None:
         self._kinds = kinds
         self._stacks = stacks
         self._is_function = np.array([kind.is_function for kind in kind_values])
-        self._trains = cache(lambda number: _trains(kind_values[number], differentiates))
+        self._trains = cache(lambda number: trains(kind_values[number], graphs))
         self._left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
         self._fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
         self._gradients = gradients
@@ -233,18 +235,10 @@ class _Search:
             if found is None or (looked_at is None and _is_before_the_rest(found)):
                 return None
             begins, counted = found, int(found.argmax())
-        trains = bool(training) or eager is not None
+        is_training = bool(training) or eager is not None
         rows = np.flatnonzero(begins)
-        last = _end(kinds << 32 | stacks, rows) if trains else len(kinds)
-        return _Loop(rows + start, last + start, counted + start, trains)
-
-
-def _trains(kind: ExecutionKind, differentiates: Callable[[ExecutionKind], bool]) -> bool:
-    """Return whether a function is one that trains: not of a gradient alone, which eager code asks.
-
-    What that differentiates has been called before it.
-    """
-    return _BACKWARD not in kind.op_type and differentiates(kind)
+        last = _end(kinds << 32 | stacks, rows) if is_training else len(kinds)
+        return _Loop(rows + start, last + start, counted + start, is_training)
 
 
 def _while_eager_code_trains(stacks: Int64Array, gradients: Collection[int]) -> slice | None:
