@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,12 +11,11 @@ import pytest
 from tests.diagnosis.tiny import Program
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent
-from tfdbg_tui.diagnosis.report import chains
 from tfdbg_tui.diagnosis.report.cards import alerts_text, finding_parts, parts
 from tfdbg_tui.diagnosis.report.explanation import Explanation
-from tfdbg_tui.diagnosis.report.links import Link
 from tfdbg_tui.diagnosis.report.words import chain_to_text, to_text
-from tfdbg_tui.logdir import TensorSummary, open_run
+from tfdbg_tui.logdir import open_run
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from tests.conftest import GrowingRun, RecordedLogdirs
     from tfdbg_tui.diagnosis.alerts import Alerts
     from tfdbg_tui.diagnosis.report.chains import GroupKind
-    from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
     from tfdbg_tui.logdir import Run
 
 
@@ -122,25 +119,23 @@ def test_the_line_of_each_root_is_marked(explanation: Explanation) -> None:
     assert found == {(f.location.file, f.location.line) for f in explanation.report.roots}
 
 
-def test_a_root_shows_its_inputs_as_it_took_them() -> None:
-    root = TensorEvent("execution", 7, 0)
-    before = tuple(
-        Link(TensorEvent("graph_execution", i, 0), "Mul:0", "Mul", "f", None, False, "graph", False)
-        for i in range(2)
-    )
-    zeros = TensorSummary(4, has_inf_or_nan=False, size=2, zero=2)
-    run = SimpleNamespace(executions={7: SimpleNamespace(inputs=(None, zeros))})
-    diagnosis = SimpleNamespace(
-        dataflow=SimpleNamespace(
-            origin=lambda event: event,
-            producers=lambda _: [
-                SimpleNamespace(event=made.event, input_slot=slot)
-                for slot, made in enumerate(before)
-            ],
-        )
-    )
-    first, second = chains._as_taken(cast("Run", run), cast("Diagnosis", diagnosis), before, root)
-    assert (first, second.summary) == (before[0], zeros)
+def test_a_root_shows_its_inputs_as_it_took_them(tmp_path: Path) -> None:
+    """As ADAPTIVE records them: where they were made they are not counted."""
+    recorded = Program(tmp_path)
+    zeros, ones = np.zeros(2, np.float32), np.ones(2, np.float32)
+    recorded.execution("Relu", [], {1: zeros}, mode=TensorDebugMode.CURT_HEALTH)
+    recorded.execution("Exp", [], {2: ones})
+    infinity = np.full(2, np.inf, np.float32)
+    recorded.execution("RealDiv", [2, 1], {3: infinity}, given=(ones, zeros))
+    run = recorded.open()
+    explanation = explain(run)
+    chain = explanation.find_chain(TensorEvent("execution", 2, 0), run)
+    for links in (chain.links, explanation.report.roots[0].chain):
+        assert [(link.name, link.summary.zero) for link in links] == [
+            ("Exp:0", 0),
+            ("Relu:0", 2),
+            ("RealDiv:0", 0),
+        ]
 
 
 @pytest.mark.parametrize(("kind", "word"), [("benign", "None: "), ("suspect", "See why.")])

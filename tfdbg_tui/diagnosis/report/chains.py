@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Literal
 from tfdbg_tui.diagnosis.roots import Health
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
     from tfdbg_tui.diagnosis.report.findings import Finding
     from tfdbg_tui.diagnosis.report.links import Link
-    from tfdbg_tui.logdir import Run
 
 GroupKind = Literal["root", "suspect", "benign"]
 """What became of a finding: NaN or ∞ that matter; none so far; none that matter."""
@@ -56,7 +55,6 @@ class Chain:
 
 
 def chain_to(
-    run: Run,
     diagnosis: Diagnosis,
     event: TensorEvent,
     finding: Finding | None = None,
@@ -65,8 +63,7 @@ def chain_to(
     """Return the chain to a tensor.
 
     Args:
-        run: The run.
-        diagnosis: What is known of it.
+        diagnosis: What is known of the run.
         event: The tensor.
         finding: What it goes back to; None where nothing bad leads to it.
         kind: What became of it.
@@ -83,8 +80,7 @@ def chain_to(
     if root == 0:
         inputs = _inputs(diagnosis, links[0].event)
         links, root = (*inputs, *links), len(inputs)
-    inputs = list(_as_taken(run, diagnosis, links[:root], links[root].event))
-    return Chain((*inputs, *links[root:]), root, finding, kind)
+    return Chain(links, root, finding, kind)
 
 
 def _position(links: Sequence[Link], event: TensorEvent) -> int | None:
@@ -127,33 +123,12 @@ def _path(diagnosis: Diagnosis, root: TensorEvent, event: TensorEvent) -> list[L
 
 def _inputs(diagnosis: Diagnosis, event: TensorEvent) -> list[Link]:
     """Return what went into a tensor, whatever it holds: an ∞ that is meant, for example."""
-    given = dict.fromkeys(
-        producer.event
-        for producer in diagnosis.dataflow.producers(event)
-        if producer.event is not None
-        and producer.event != event
-        and diagnosis.causes.health(event, producer) is not Health.NO_VALUES
-    )
-    return [diagnosis.links.link(one, False, "") for one in list(given)[:_INPUTS]]
-
-
-def _as_taken(
-    run: Run, diagnosis: Diagnosis, inputs: Sequence[Link], root: TensorEvent
-) -> Iterator[Link]:
-    """Yield the inputs of a root with what the dump says of them as it took them.
-
-    An execution in adaptive mode says more of its inputs than their own records do.
-    """
-    taken = run.executions[root.index].inputs if root.kind == "execution" else ()
-    slots = {
-        diagnosis.dataflow.origin(producer.event): producer.input_slot
-        for producer in diagnosis.dataflow.producers(root)
-        if taken and producer.event is not None
-    }
-    for link in inputs:
-        slot = slots.get(link.event)
-        summary = taken[slot] if slot is not None and slot < len(taken) else None
-        yield link if summary is None else replace(link, summary=summary)
+    given: dict[TensorEvent, Producer] = {}
+    for producer in diagnosis.dataflow.producers(event):
+        has_values = diagnosis.causes.health(event, producer) is not Health.NO_VALUES
+        if producer.event is not None and producer.event != event and has_values:
+            given.setdefault(producer.event, producer)
+    return [diagnosis.links.taken(*one) for one in list(given.items())[:_INPUTS]]
 
 
 def _healthy(diagnosis: Diagnosis, event: TensorEvent) -> tuple[Link, ...]:

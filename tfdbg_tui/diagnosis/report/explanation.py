@@ -192,9 +192,9 @@ class Explanation:
             numbers = map(self.group_of, bad)
             number = next((found for found in numbers if found is not None), None)
         if number is None:
-            return chain_to(run, diagnosis, event)
+            return chain_to(diagnosis, event)
         group = self.groups[number]
-        chain = chain_to(run, diagnosis, event, group.finding, group.kind)
+        chain = chain_to(diagnosis, event, group.finding, group.kind)
         return chain.continued() if group.finding.event == event else chain
 
     def _diagnosis_of(self, event: TensorEvent, run: Run) -> Diagnosis:

@@ -98,8 +98,8 @@ class Links:
             seen.add(source[0])
         root = steps[-1][0]
         inputs = self._inputs(root)
-        steps[-1] = (root, any(producer.inferred for producer in inputs), "")
-        links = [self._input_link(producer) for producer in inputs]
+        steps[-1] = (root, any(producer.inferred for producer in inputs.values()), "")
+        links = [self.taken(*one) for one in inputs.items()]
         return (*links, *(self.link(*step) for step in reversed(steps)))
 
     def of_root(self, root: Root) -> tuple[Link, ...]:
@@ -173,21 +173,32 @@ class Links:
             return node.site.first, True, "earlier"
         return (parent.site.first, True, "earlier") if parent else None
 
-    def _inputs(self, event: TensorEvent) -> list[Producer]:
-        """Return the finite inputs of a root, each once, however often the op takes it."""
+    def _inputs(self, event: TensorEvent) -> dict[TensorEvent, Producer]:
+        """Return the finite inputs of a root by their origin, each once."""
         finite: dict[TensorEvent, Producer] = {}
         for producer in self._dataflow.producers(event):
             if producer.event and self._causes.health(event, producer) is Health.FINITE:
                 finite.setdefault(self._dataflow.origin(producer.event), producer)
-        return list(finite.values())[:_INPUTS]
+        return dict(list(finite.items())[:_INPUTS])
 
-    def _input_link(self, producer: Producer) -> Link:
-        """Return an input as a link, with what is recorded of it where the root took it.
+    def taken(self, event: TensorEvent, producer: Producer) -> Link:
+        """Return an input as a link, with what is recorded of it where the op took it.
 
-        That is more than where it was made: in adaptive mode a bad tensor's inputs are counted.
+        That may be more than where it was made: the inputs of bad eager ops are described, and in
+        adaptive mode the inputs of what is bad in a graph are counted.
+
+        Args:
+            event: The input, or the tensor that it is a copy of.
+            producer: What the op took.
         """
-        assert producer.event is not None
-        link = self.link(self._dataflow.origin(producer.event), False, "")
-        is_counted = link.summary is not None and link.summary.zero is not None
-        taken = self._causes.input_summary(producer)
-        return link if is_counted or taken is None else replace(link, summary=taken)
+        link = self.link(event, False, "")
+        return replace(
+            link, summary=max(link.summary, self._causes.input_summary(producer), key=_tells)
+        )
+
+
+def _tells(summary: TensorSummary | None) -> tuple[bool, bool, bool]:
+    """Return a key by which summaries sort that tell more and more of the same values."""
+    if summary is None:
+        return False, False, False
+    return True, summary.zero is not None, summary.minimum is not None
