@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
+from tfdbg_tui.process_stat import START_TIME, process_stat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LAST = -100
 """Priority of what a worker does at its end."""
-
-_START_TIME = 19
-"""Place of the time at which a process began, behind its name in `/proc/PID/stat`; see proc(5)."""
 
 _log = logging.getLogger("tfdbg_tui")
 _watched = False
@@ -51,8 +49,7 @@ def starter() -> str | None:
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             boot = file.read()
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            begun = file.read().rpartition(b") ")[2].split()[_START_TIME].decode()
+        begun = process_stat(pid)[START_TIME]
     except OSError:  # It has ended, or this is not Linux.
         return None
     return f"{boot} {pid} {begun}"

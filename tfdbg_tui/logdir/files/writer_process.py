@@ -16,6 +16,7 @@ import re
 import socket
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.process_stat import STATE, process_stat
 from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import filesets, metadata
 
@@ -97,8 +98,7 @@ class WriterProcess:
         if self.pid is None or self._ended:
             return False
         try:
-            with open(f"/proc/{self.pid}/stat", "rb") as file:
-                return file.read().rpartition(b") ")[2][:1].decode() in _STOPPED
+            return process_stat(self.pid)[STATE] in _STOPPED
         except OSError:
             return False
 
