@@ -241,7 +241,7 @@ def test_few_tensors_of_a_healthy_execution_cross_devices(tmp_path: Path) -> Non
 
 
 def test_few_bytes_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "_ALL_JOINED_BYTES", 4 * 4 * 4 * 4)  # four of those below
+    monkeypatch.setattr(looks, "ALL_JOINED_BYTES", 4 * 4 * 4 * 4)  # four of those below
     own_ops: list[Any] = []
     step = tf.function(lambda x: [tf.sin(x * float(number)) for number in range(6)])
     with noting_own_ops(own_ops), dumping(tmp_path, "CONCISE_HEALTH"):

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.encode.elements import WORD_BYTES
 from tfdbg_tui.dump.encode.group_plan import HandedOver
 from tfdbg_tui.dump.encode.sent import SentTensors
-from tfdbg_tui.dump.observe.observed import estimated_bytes
+from tfdbg_tui.dump.observe.observed import ALL_JOINED_BYTES, JOINED_BYTES, estimated_bytes
 from tfdbg_tui.dump.tensorflow import functions
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 1 << 16
 """So many words of an execution are handed over at most."""
-
-_SENT_TOGETHER = 1 << 20
-_ALL_SENT_TOGETHER = 16 << 20
-"""Of up to so many bytes each, and all together, tensors are sent to the host as one."""
 
 _NARROW = (tf.float16, tf.bfloat16)
 
@@ -103,7 +99,7 @@ def sent(ops: OpMaker, arguments: Sequence[Argument], dimension: int) -> tuple[A
     total = 0
     for index, argument in enumerate(arguments):
         size = estimated_bytes(argument.tensor, dimension)
-        if size <= _SENT_TOGETHER and total + size <= _ALL_SENT_TOGETHER:
+        if size <= JOINED_BYTES and total + size <= ALL_JOINED_BYTES:
             joined.setdefault(argument.tensor.dtype, []).append(index)
             total += size
     several = [tuple(some) for some in joined.values() if len(some) > 1]

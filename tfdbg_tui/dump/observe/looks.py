@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from tfdbg_tui.dump.encode.settled import Makers
 from tfdbg_tui.dump.observe import coverage, elements, settled
-from tfdbg_tui.dump.observe.observed import estimated_bytes
+from tfdbg_tui.dump.observe.observed import ALL_JOINED_BYTES, JOINED_BYTES, estimated_bytes
 from tfdbg_tui.dump.tensorflow import devices, tensor_ops
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 
 _PACKED_ELEMENTS = 4096
 """Up to so many elements, to copy a tensor into a pack is cheaper than an op of its own."""
-_JOINED_BYTES = 1 << 20
-"""On an accelerator tensors of up to so many bytes are joined."""
 _TOGETHER_BYTES = 4 << 20
 """So many bytes become one tensor."""
-_ALL_JOINED_BYTES = 16 << 20
-"""So many bytes of a group are joined: the accelerator's memory may be nearly full."""
 _FEWEST_IN_ONE_COPY = 16
 """TensorFlow copies fewer tensors than these one by one when it joins them on a GPU."""
 
@@ -240,9 +236,9 @@ class Looks:
         sizes = [estimated_bytes(tensor, self._place.dimension) for tensor in tensors]
         by_size = sorted(range(len(rows)), key=sizes.__getitem__)
         so_far = itertools.accumulate(sizes[index] for index in by_size)
-        joined = {i for i, total in zip(by_size, so_far, strict=True) if total <= _ALL_JOINED_BYTES}
+        joined = {i for i, total in zip(by_size, so_far, strict=True) if total <= ALL_JOINED_BYTES}
         for index, (tensor, size) in enumerate(zip(tensors, sizes, strict=True)):
-            if size > _JOINED_BYTES or index not in joined:
+            if size > JOINED_BYTES or index not in joined:
                 self._look_at([rows[index]], tensor)
                 continue
             dtype = tensor.dtype.base_dtype

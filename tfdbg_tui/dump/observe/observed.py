@@ -29,6 +29,10 @@ where no call has had a larger one."""
 _TOLD_BY = 8
 """So many arguments of a call are looked at: of most the same dimension is not known."""
 _HEALTH_TYPES = summaries.WATCHED - summaries.UNKNOWN_TO_OPS
+JOINED_BYTES = 1 << 20
+"""On an accelerator tensors of up to so many bytes each are joined with others."""
+ALL_JOINED_BYTES = 16 << 20
+"""So many bytes of a group are joined: the accelerator's memory may be nearly full."""
 _MAX_RANK = 31
 """numpy arrays have at most 32 dimensions before numpy 2, and a pack has one more than a tensor."""
 
