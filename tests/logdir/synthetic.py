@@ -103,7 +103,7 @@ def content(run: Run) -> dict[str, Any]:
         "trace alerts": traces.alert_rows[:].tolist(),
         "alerts by place": [
             {
-                (executions.kind_by_id(at.kind), run._stacks.values[at.stack], at.slot): tally
+                (executions.distinct_kinds[at.kind], run._stacks.values[at.stack], at.slot): tally
                 for at, tally in executions.bad_places()
             },
             {traces.site_by_id(site): tally for site, tally in traces.alert_sites()},

@@ -157,7 +157,7 @@ class Alerts(Sequence[TensorEvent]):
         for site_id, tally in run.graph_executions.alert_sites():
             counts[self._op_type(site_id)] += tally.alerts
         for place, tally in run.executions.bad_places():
-            counts[run.executions.kind_by_id(place.kind).op_type] += tally.alerts
+            counts[run.executions.distinct_kinds[place.kind].op_type] += tally.alerts
         return dict(counts.most_common())
 
     def op_types_of(self, positions: Positions) -> dict[str, int]:
@@ -171,7 +171,7 @@ class Alerts(Sequence[TensorEvent]):
         executed = run.executions.alert_rows[:][self._among("execution", positions)]
         kinds, numbers = np.unique(run.executions.kinds.take(executed), return_counts=True)
         for kind_id, number in zip(kinds.tolist(), numbers.tolist(), strict=True):
-            counts[run.executions.kind_by_id(kind_id).op_type] += number
+            counts[run.executions.distinct_kinds[kind_id].op_type] += number
         return dict(counts.most_common())
 
     def _op_type(self, site_id: int) -> str:

@@ -224,7 +224,7 @@ class _Table:
         numbers, which = np.unique(kinds, return_inverse=True)
         first: dict[str, int] = {}
         found = [
-            first.setdefault(self._executions.kind_by_id(number).op_type, number)
+            first.setdefault(self._executions.distinct_kinds[number].op_type, number)
             for number in numbers.tolist()
         ]
         return np.array(found, np.int64)[which]

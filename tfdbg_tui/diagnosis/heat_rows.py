@@ -198,7 +198,7 @@ class HeatRows:
     def _rows_of_place(self, number: int, executions: Int64Array) -> tuple[list[int], int]:
         """Return the row of each of some executions of a place, and their side."""
         place = OutputPlace.of(number)
-        kind = self._run.executions.kind_by_id(place.kind)
+        kind = self._run.executions.distinct_kinds[place.kind]
         frames = self._run.stack(place.stack)
         variables = self._variables_read(executions, kind)
         if all(variables):

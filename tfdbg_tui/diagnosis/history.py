@@ -214,7 +214,7 @@ def _latest_executions(run: Run) -> dict[tuple[str, int], int]:
     found, behind = np.unique(places, return_index=True)
     latest: dict[tuple[str, int], int] = {}
     for place, index in zip(found.tolist(), (len(places) - 1 - behind).tolist(), strict=True):
-        key = executions.kind_by_id(place >> 32).op_type, place & 0xFFFFFFFF
+        key = executions.distinct_kinds[place >> 32].op_type, place & 0xFFFFFFFF
         latest[key] = max(index, latest.get(key, 0))
     return latest
 

@@ -146,10 +146,8 @@ def output_of(run: Run, layer: Layer, graph_id: str | None = None) -> TensorEven
         return TensorEvent("graph_execution", *max(rows))
     if graph_id is not None:
         return None
-    kinds = range(executions.num_kinds)
-    own = [n for n in kinds if _is_within(run.layer_of_kind(executions.kind_by_id(n)), layer)]
-    made = [row for n in own for row in executions.kinds.rows_equal(n).tolist()]
-    forward = (row for row in sorted(made, reverse=True) if not _is_gradient(run, row))
+    made = executions.of_kinds(lambda kind: _is_within(run.layer_of_kind(kind), layer)).tolist()
+    forward = (row for row in reversed(made) if not _is_gradient(run, row))
     last = next(forward, None)
     return None if last is None else TensorEvent("execution", last, 0)
 

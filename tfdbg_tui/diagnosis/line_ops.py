@@ -52,4 +52,4 @@ def _of_executions(run: Run) -> Iterator[tuple[int, str]]:
     executions = run.executions
     places = np.unique(executions.kinds[:] << 32 | executions.stack_ids[:])
     for place in places.tolist():
-        yield place & 0xFFFFFFFF, readable_function(executions.kind_by_id(place >> 32).op_type)
+        yield place & 0xFFFFFFFF, readable_function(executions.distinct_kinds[place >> 32].op_type)

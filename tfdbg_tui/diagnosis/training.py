@@ -180,18 +180,23 @@ def made_of(run: Run, dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent
     return users
 
 
-def all_comes_through(run: Run, dataflow: Dataflow, loss: TensorEvent, event: TensorEvent) -> bool:
+def all_comes_through(
+    run: Run,
+    dataflow: Dataflow,
+    users: Mapping[TensorEvent, set[TensorEvent]],
+    event: TensorEvent,
+) -> bool:
     """Whether a loss is made of a tensor, and of no trained variable but by way of that tensor.
 
     Args:
         run: The run.
         dataflow: Of the run.
-        loss: The loss.
+        users: What the loss is made of, itself first; see `made_of`.
         event: The tensor.
     """
-    users = made_of(run, dataflow, loss)
     if event not in users:
         return False
+    loss = next(iter(users))
     given: dict[TensorEvent, set[TensorEvent]] = defaultdict(set)
     for made, takers in users.items():
         for taker in takers:
@@ -378,14 +383,12 @@ def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key], times: int = 1) ->
 def _eager_assignments(run: Run, dataflow: Dataflow) -> Counter[Key] | None:
     """Return how often each variable is assigned by eager ops; None if those are too many."""
     executions = run.executions
-    kinds = {n: executions.kind_by_id(n) for n in range(executions.num_kinds)}
-    rows = {n: executions.kinds.rows_equal(n) for n in kinds if assigns(kinds[n].op_type)}
-    if sum(map(len, rows.values())) > _MOST:
+    rows = executions.of_kinds(lambda kind: assigns(kind.op_type))
+    if len(rows) > _MOST:
         return None
     return Counter(
-        (kinds[n].file_set, handle)
-        for n, some in rows.items()
-        for row in some.tolist()
+        (executions.kind(row).file_set, handle)
+        for row in rows.tolist()
         for handle in dataflow.timeline.input_ids(row)[:1]
     )
 
@@ -405,6 +408,5 @@ def _ran(run: Run, dataflow: Dataflow, graph_id: str, times: int) -> bool:
     calls, executions = dataflow.calls, run.executions
     if times == 1 or calls.outermost(graph_id) != graph_id:
         return True
-    kinds = (executions.kind_by_id(n) for n in range(executions.num_kinds))
-    of_graph = [n for n, kind in enumerate(kinds) if graph_id in calls.executed_graphs(kind)]
-    return not of_graph or sum(len(executions.kinds.rows_equal(n)) for n in of_graph) >= times
+    of_graph = executions.of_kinds(lambda kind: graph_id in calls.executed_graphs(kind))
+    return not len(of_graph) or len(of_graph) >= times

@@ -88,8 +88,7 @@ class VariableValues:
         """
         executions = self._run.executions
         found = {}
-        for number in range(executions.num_kinds):
-            kind = executions.kind_by_id(number)
+        for number, kind in enumerate(executions.distinct_kinds):
             if kind.op_type not in _UPDATES or not self._known:
                 continue
             rows = executions.kinds.rows_equal(number)

@@ -205,7 +205,7 @@ class _Tensors:
     def _eager_key(self, number: int) -> tuple[int, Hashable]:
         """Return the key of a place; the number of its line may be another in the other run."""
         of_both = OutputPlace.of(number)
-        kind = self._run.executions.kind_by_id(of_both.kind)
+        kind = self._run.executions.distinct_kinds[of_both.kind]
         place = location_of(self._run, of_both.stack)
         line = (place.function, place.code or place.line) if place else None
         return 0, (readable_function(kind.op_type), line)

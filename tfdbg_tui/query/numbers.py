@@ -107,13 +107,17 @@ class RecordedNumbers:
     @cached_property
     def _made_ahead(self) -> npt.NDArray[np.bool_]:
         """Which sites are of a data pipeline: what it makes is in no step, but used in one."""
-        calls, traces = Calls(self._run), self._run.graph_executions
+        calls, traces = self._calls, self._run.graph_executions
         sites = map(traces.site_by_id, range(traces.num_sites))
         return np.fromiter((calls.in_pipeline(site.graph_id) for site in sites), bool)
 
     @cached_property
     def _callers(self) -> CallersByTime:
-        return CallersByTime(self._run)
+        return CallersByTime(self._run, self._calls)
+
+    @cached_property
+    def _calls(self) -> Calls:
+        return Calls(self._run)
 
 
 def steps_of(run: Run, executions: Ints) -> Floats:

@@ -92,9 +92,8 @@ class RowTests:
 
     def _kind_test(self, term: TextTerm) -> Test:
         run, events = self._run, self._run.executions
-        kinds = np.zeros(events.num_kinds, bool)
-        for number in range(events.num_kinds):
-            kinds[number] = term.fits(texts_of_kind(run, events.kind_by_id(number))) != term.negated
+        fitting = (term.fits(texts_of_kind(run, kind)) for kind in events.distinct_kinds)
+        kinds = np.array([fits != term.negated for fits in fitting], bool)
         stacks: dict[int, bool] = {}
 
         def of_stack(number: int) -> bool:

@@ -120,7 +120,7 @@ def _texts(run: Run, field: str, part: Outputs) -> tuple[list[str], Ints]:
     names = executions.kinds.take(part.rows)
     kinds, which = np.unique(names, return_inverse=True)
     return [
-        _first(texts_of_kind(run, executions.kind_by_id(number))[field])
+        _first(texts_of_kind(run, executions.distinct_kinds[number])[field])
         for number in kinds.tolist()
     ], which
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
+from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
 
@@ -21,12 +22,13 @@ class CallersByTime:
 
     Args:
         run: The run.
+        calls: The calls between its graphs.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, calls: Calls) -> None:
         self._run = run
-        dataflow = Dataflow(run)
-        self._calls, self._timeline = dataflow.calls, dataflow.timeline
+        self._calls = calls
+        self._timeline = Timeline(run, calls)
         self._ends = cache(self._find_ends)
 
     def of(self, rows: Int64Array) -> Int64Array:

@@ -67,8 +67,7 @@ class Calls:
         self._slots: dict[str, dict[str, int]] = {}
         self._named_by: dict[str, dict[str, int]] = {}
         self._num_states: dict[str, int] = {}
-        for number in range(run.executions.num_kinds):
-            kind = run.executions.kind_by_id(number)
+        for number, kind in enumerate(run.executions.distinct_kinds):
             for graph_id in kind.called_graphs:
                 self._named_by.setdefault(graph_id, {})[kind.op_type] = number
         for graph in list(run.graphs.values()):

@@ -200,8 +200,8 @@ class Containers:
             end = max(0, self._put(event).when[0])
         numbers = [
             number
-            for number in range(executions.num_kinds)
-            if kind.puts.fullmatch(executions.kind_by_id(number).op_type)
+            for number, of_op in enumerate(executions.distinct_kinds)
+            if kind.puts.fullmatch(of_op.op_type)
         ]
         last = (executions.kinds.rows_equal(n, 0, end)[-_LOOK_AROUND:] for n in numbers)
         for index in sorted(chain.from_iterable(rows.tolist() for rows in last), reverse=True):

@@ -7,7 +7,7 @@ backward functions and the forward values they keep, eager tensors, and variable
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir.index.columns import Int64Array
 
 __all__ = ["PASS_THROUGH", "Dataflow", "Producer", "Use"]
 
 _RECENT = 64  # executions whose inputs are kept for their other outputs
-_KEPT = 2000  # alerts of a call among which a value that it kept is looked for
+_KEPT = 2000  # alerts, or assignments, among which a value that was kept is looked for
 
 
 class Dataflow:
@@ -169,13 +170,11 @@ class Dataflow:
         TensorFlow reads a variable without an op where an eager one takes it.  That is the last
         value of a variable with the same counts.
         """
-        given, executions = taken.given, self._run.executions
+        given = taken.given
         if given is None or not given.has_inf_or_nan:
             return None
-        kinds = [executions.kind_by_id(n).op_type for n in range(executions.num_kinds)]
-        setting = [n for n, op_type in enumerate(kinds) if op_type == "AssignVariableOp"]
-        rows = [executions.kinds.rows_equal(n, 0, before)[-_KEPT:].tolist() for n in setting]
-        for index in sorted((row for found in rows for row in found), reverse=True):
+        earlier = self._assignments[: self._assignments.searchsorted(before)]
+        for index in earlier[-_KEPT:].tolist()[::-1]:
             value = self._value_assigned(index)
             if value is None or not same_counts(value, given):
                 continue
@@ -186,6 +185,11 @@ class Dataflow:
                 op_type = execution.op_type
                 return replace(taken, event=made, inferred=True, via="variable", op_type=op_type)
         return None
+
+    @cached_property
+    def _assignments(self) -> Int64Array:
+        """The executions that assign to variables, ascending."""
+        return self._run.executions.of_kinds(lambda kind: kind.op_type == "AssignVariableOp")
 
     def _read_value_assigned(self, index: int) -> TensorSummary | None:
         """Return what an execution assigns to a variable; None where that is not described."""

@@ -11,8 +11,6 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of
 
 if TYPE_CHECKING:
@@ -123,9 +121,7 @@ class Elements:
         """The executions of eager ops, by the graphs of the functions that they name."""
         found: dict[str, list[int]] = defaultdict(list)
         executions = self._run.executions
-        numbers = range(executions.num_kinds)
-        naming = [number for number in numbers if executions.kind_by_id(number).called_graphs]
-        for row in np.flatnonzero(np.isin(executions.kinds[:], naming)).tolist():
+        for row in executions.of_kinds(lambda kind: bool(kind.called_graphs)).tolist():
             for graph_id in executions.kind(row).called_graphs:
                 found[graph_id].append(row)
         return found

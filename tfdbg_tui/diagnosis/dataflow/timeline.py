@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
-    from tfdbg_tui.logdir import GraphOp, Run, Site, TensorRef
+    from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run, Site, TensorRef
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _NEAR = 64  # executions: how far ids may be out of order where threads mix
@@ -53,8 +53,8 @@ class Timeline:
         self.row_after = lru_cache(maxsize=1024)(self._find_row_after)
         self._ended = lru_cache(maxsize=8192)(self._read_end)
         self._last_made = 0
-        kinds = (run.executions.kind_by_id(i) for i in range(run.executions.num_kinds))
-        self._one_process = len({kind.file_set for kind in kinds}) <= 1
+        file_sets = {kind.file_set for kind in run.executions.distinct_kinds}
+        self._one_process = len(file_sets) <= 1
         self._of_process = cache(self._find_of_process)
         self.grouped = self._calls_of.recorded
 
@@ -326,12 +326,7 @@ class Timeline:
         """Return the executions of a graph's function, ascending."""
         known = self._callers.get(graph_id)
         if known is None:
-            executions = self._run.executions
-            numbers = [
-                number for number in range(executions.num_kinds) if self.runs(number, graph_id)
-            ]
-            rows = [executions.kinds.rows_equal(number) for number in numbers]
-            known = np.sort(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+            known = self._run.executions.of_kinds(lambda kind: self.runs(kind, graph_id))
             self._callers[graph_id] = known
         return known
 
@@ -351,13 +346,9 @@ class Timeline:
         """
         executions = self._run.executions
         mine = executions.kind(index)
-        same = [
-            number
-            for number in range(executions.num_kinds)
-            for kind in [executions.kind_by_id(number)]
-            if (kind.op_type, kind.layer) == (mine.op_type, mine.layer)
-        ]
-        rows = np.sort(np.concatenate([executions.kinds.rows_equal(i) for i in same]))
+        rows = executions.of_kinds(
+            lambda kind: (kind.op_type, kind.layer) == (mine.op_type, mine.layer)
+        )
         stack, stacks = executions.stack_ids[index], executions.stack_ids.take(rows)
         alike = [stack]
         if mine.is_function:
@@ -367,9 +358,8 @@ class Timeline:
         same_lines: Int64Array = rows[np.isin(stacks, alike)]
         return same_lines
 
-    def runs(self, kind_number: int, graph_id: str) -> bool:
+    def runs(self, kind: ExecutionKind, graph_id: str) -> bool:
         """Whether executions of a kind are, as far as can be told, calls of a graph's function."""
-        kind = self._run.executions.kind_by_id(kind_number)
         return kind.is_function and graph_id in self._calls.executed_graphs(kind)
 
     def maker(self, tensor_id: int, before: int) -> TensorEvent | None:
@@ -408,13 +398,9 @@ class Timeline:
     def _find_of_process(self, file_set: int) -> Sequence[int]:
         """Return the executions of a process, ascending."""
         executions = self._run.executions
-        kinds = range(executions.num_kinds)
-        own = [number for number in kinds if executions.kind_by_id(number).file_set == file_set]
-        if len(own) in (0, executions.num_kinds):
-            return range(len(executions) if own else 0)
-        found: list[int] = np.sort(
-            np.concatenate([executions.kinds.rows_equal(number) for number in own])
-        ).tolist()
+        if all(kind.file_set == file_set for kind in executions.distinct_kinds):
+            return range(len(executions))
+        found: list[int] = executions.of_kinds(lambda kind: kind.file_set == file_set).tolist()
         return found
 
     def _made_by(self, tensor_id: int, own: Sequence[int], candidates: Iterable[int]) -> int | None:

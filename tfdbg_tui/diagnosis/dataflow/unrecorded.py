@@ -230,7 +230,7 @@ class UnrecordedLinks:
         calls, timeline = self._dataflow.calls, self._dataflow.timeline
         outermost = calls.outermost(graph_id)
         if other.kind == "execution":
-            return timeline.runs(self._run.executions.kinds[other.index], outermost)
+            return timeline.runs(self._run.executions.kind(other.index), outermost)
         there = graph_op_of(self._run, other)
         return there is not None and calls.outermost(there.graph_id) == outermost
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run, Variable
+    from tfdbg_tui.logdir.index.columns import Int64Array
 
 _ASSIGNS = re.compile(
     r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
@@ -109,11 +110,9 @@ class Variables:
     @cached_property
     def trained(self) -> bool:
         """Whether the program changes variables by what it has computed."""
-        executions = self._run.executions
-        eager = (executions.kind_by_id(i).op_type for i in range(executions.num_kinds))
         graphs = list(self._run.graphs.values())
         return (
-            any(map(_changes, eager))
+            any(_changes(kind.op_type) for kind in self._run.executions.distinct_kinds)
             or any(_changes(op.op_type) for graph in graphs for op in list(graph.ops.values()))
             or self._sets_what_has_gradient
         )
@@ -128,10 +127,9 @@ class Variables:
             if any(_changes(op.op_type) for op in list(graph.ops.values()))
         }
         executions = self._run.executions
-        kinds = [executions.kind_by_id(number) for number in range(executions.num_kinds)]
         changes = [
             _changes(kind.op_type) or not changing.isdisjoint(self._calls.executed_graphs(kind))
-            for kind in kinds
+            for kind in executions.distinct_kinds
         ]
         found = np.flatnonzero(np.array(changes, np.bool_)[executions.kinds[:]])
         return int(found[0]) if found.size else 0
@@ -160,14 +158,13 @@ class Variables:
     def _eager_values(self, wanted: set[tuple[int, int]]) -> Counter[tuple[int, int]]:
         """Return how often eager ops have set each of some variables, among the last ones."""
         executions = self._run.executions
-        kinds = {n: executions.kind_by_id(n) for n in range(executions.num_kinds)}
-        setting = [n for n, kind in kinds.items() if kind.op_type == "AssignVariableOp"]
         return Counter(
             key
-            for n in setting
+            for n, kind in enumerate(executions.distinct_kinds)
+            if kind.op_type == "AssignVariableOp"
             for row in executions.kinds.rows_equal(n)[-_LOOK_BACK:].tolist()
             for handle in self._timeline.input_ids(row)[:1]
-            if (key := (kinds[n].file_set, handle)) in wanted
+            if (key := (kind.file_set, handle)) in wanted
         )
 
     def handle(self, op: GraphOp) -> int:
@@ -280,11 +277,8 @@ class Variables:
             handle: The eager tensor id of its handle.
             execution: The execution.
         """
-        executions = self._run.executions
-        numbers = [n for n in range(executions.num_kinds) if self.may_assign(n)]
-        rows = [executions.kinds.rows_equal(number, 0, execution) for number in numbers]
-        ordered = np.sort(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
-        for index in ordered[::-1][:_LOOK_BACK].tolist():
+        end = self._assigning.searchsorted(execution)
+        for index in self._assigning[max(0, end - _LOOK_BACK) : end].tolist()[::-1]:
             if handle not in self._timeline.input_ids(index):
                 continue
             graph_id = self._function(index)
@@ -295,9 +289,13 @@ class Variables:
             made = self._in_call(graph_id, index, handle)
             yield from (self._assignment(captured, index, at) for captured in reversed(made))
 
-    def may_assign(self, kind_number: int) -> bool:
+    @cached_property
+    def _assigning(self) -> Int64Array:
+        """The executions that are assignments, or calls of functions that may assign."""
+        return self._run.executions.of_kinds(self.may_assign)
+
+    def may_assign(self, kind: ExecutionKind) -> bool:
         """Whether executions of a kind are assignments, or calls of functions that may assign."""
-        kind = self._run.executions.kind_by_id(kind_number)
         graph_id = self._function_of(kind)
         return assigns(kind.op_type) or (graph_id is not None and self._captures.assigns(graph_id))
 

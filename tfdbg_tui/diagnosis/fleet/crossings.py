@@ -101,15 +101,14 @@ def _outside(run: Run) -> Iterator[_Op]:
     executions = run.executions
     lines: dict[tuple[str, str], list[int]] = {}
     types: dict[tuple[str, str], str] = {}
-    for number in range(executions.num_kinds):
-        op_type = executions.kind_by_id(number).op_type
-        family = family_of(op_type)
+    for number, kind in enumerate(executions.distinct_kinds):
+        family = family_of(kind.op_type)
         if family is None:
             continue
         for row in executions.kinds.rows_equal(number).tolist():
             line = family, _place(run, executions.stack_ids[row])
             lines.setdefault(line, []).append(row)
-            types.setdefault(line, op_type)
+            types.setdefault(line, kind.op_type)
     for (family, place), rows in lines.items():
         key = f"{family} at {place}"
         yield _Op(key, types[family, place], place, "execution", np.sort(np.array(rows, np.int64)))

@@ -21,7 +21,7 @@ _COUNTLESS = (TensorDebugMode.CURT_HEALTH, TensorDebugMode.CONCISE_HEALTH)
 
 def modes_of(run: Run) -> set[int]:
     """Return the tensor debug modes that a run was recorded in."""
-    eager = {run.executions.kind_by_id(i).mode for i in range(run.executions.num_kinds)}
+    eager = {kind.mode for kind in run.executions.distinct_kinds}
     return (eager | {site.mode for site in list(run.site_numbers)}) - {0}
 
 

@@ -63,8 +63,7 @@ def failure_of(run: Run, omission: Omission) -> Failure | None:
 def _rows_without_result(run: Run, what: str) -> Iterator[int]:
     """Yield calls of the function that is meant that gave nothing, as those that failed."""
     executions = run.executions
-    for kind_id in range(executions.num_kinds):
-        kind = executions.kind_by_id(kind_id)
+    for kind_id, kind in enumerate(executions.distinct_kinds):
         function = _FUNCTION.fullmatch(kind.op_type)
         name = function[1] if function is not None else kind.op_type
         if kind.num_outputs == 0 and what.startswith(f"what {name} computed"):

@@ -269,7 +269,7 @@ def _steps_are_unmarked(run: Run) -> bool:
 
 def _has_tensors(run: Run) -> bool:
     """Whether more is on record than calls of functions."""
-    kinds = map(run.executions.kind_by_id, range(run.executions.num_kinds))
+    kinds = run.executions.distinct_kinds
     return len(run.graph_executions) > 0 or not all(kind.is_function for kind in kinds)
 
 

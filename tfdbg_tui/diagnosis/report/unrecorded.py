@@ -100,8 +100,7 @@ def late_tensor(run: Run) -> Site | None:
 
 def computes_complex(run: Run) -> bool:
     """Whether complex numbers were computed, as far as the types of ops tell."""
-    executed = map(run.executions.kind_by_id, range(run.executions.num_kinds))
-    if any(kind.op_type in COMPLEX for kind in executed):
+    if any(kind.op_type in COMPLEX for kind in run.executions.distinct_kinds):
         return True
     graphs = list(run.graphs.values())
     return any(op.op_type in COMPLEX for graph in graphs for op in list(graph.ops.values()))
@@ -120,7 +119,7 @@ def _calls_from_python(run: Run) -> Counter[str]:
     """Return how often Python has called the functions whose graphs are told."""
     calls: Counter[str] = Counter()
     for kind_id, count in Counter(run.executions.kinds[:].tolist()).items():
-        calls[run.executions.kind_by_id(kind_id).graph_id or ""] += count
+        calls[run.executions.distinct_kinds[kind_id].graph_id or ""] += count
     del calls[""]
     return calls
 
@@ -129,7 +128,7 @@ def _called_graphs(run: Run) -> Iterator[str]:
     """Yield the graphs of functions that Python has called, as far as told, and those in them."""
     calls = Calls(run)
     called: set[str] = set()
-    for kind in map(run.executions.kind_by_id, range(run.executions.num_kinds)):
+    for kind in run.executions.distinct_kinds:
         graph_ids = calls.executed_graphs(kind) if kind.is_function else ()
         called.update(graph_ids if len(graph_ids) == 1 else ())
     yield from (graph_id for graph_id in list(run.graphs) if calls.outermost(graph_id) in called)

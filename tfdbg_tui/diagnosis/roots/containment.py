@@ -342,8 +342,7 @@ class Containment:
     def _elements_are_taken(self) -> bool:
         """Whether the program takes elements of datasets by an op that is on record."""
         run, timeline = self._run, self._dataflow.timeline
-        eager = map(run.executions.kind_by_id, range(run.executions.num_kinds))
-        if any(kind.op_type in DATASET_ELEMENTS for kind in eager):
+        if any(kind.op_type in DATASET_ELEMENTS for kind in run.executions.distinct_kinds):
             return True
         return any(
             op.op_type in DATASET_ELEMENTS and timeline.sites(graph_id, op.name)

@@ -29,7 +29,7 @@ from tfdbg_tui.wire import codec, events, tfrecord
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
     from tfdbg_tui.logdir.definitions.graphs import Graph
@@ -434,14 +434,16 @@ class Executions(EventList[Execution]):
         """Return op type, graph and so on of an execution without reading its record."""
         return self._kinds[self.kinds[index]]
 
-    @property
-    def num_kinds(self) -> int:
-        """How many distinct kinds there are so far."""
-        return self._num_kinds
+    @cached_property
+    def distinct_kinds(self) -> Sequence[ExecutionKind]:
+        """The kinds so far, by the numbers found in `kinds`."""
+        return self._kinds[: self._num_kinds]
 
-    def kind_by_id(self, kind_id: int) -> ExecutionKind:
-        """Return the kind with a number found in `kinds`."""
-        return self._kinds[kind_id]
+    def of_kinds(self, is_wanted: Callable[[ExecutionKind], bool]) -> Int64Array:
+        """Return the executions of all wanted kinds, ascending."""
+        numbers = (number for number, kind in enumerate(self.distinct_kinds) if is_wanted(kind))
+        rows = [self.kinds.rows_equal(number) for number in numbers]
+        return np.sort(np.concatenate([np.zeros(0, np.int64), *rows]))
 
     def bad_places(self) -> Iterator[tuple[OutputPlace, AlertTally]]:
         """Yield each place that has alerts, and their number, first and last index."""

@@ -271,7 +271,7 @@ class SourceCode(Pane):
         if snapshot is None:
             return
         run = snapshot.run
-        known = run.files.label, run.graph_executions.num_sites, run.executions.num_kinds
+        known = run.files.label, run.graph_executions.num_sites, len(run.executions.distinct_kinds)
         if known == self._ops_of:
             return
         self._ops_of = known

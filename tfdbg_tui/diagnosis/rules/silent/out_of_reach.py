@@ -68,7 +68,7 @@ def _compared(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent |
             made = next((given.event for given in dataflow.producers(made)), None)
         if made is None or op_type_of(run, made) not in _BOUNDED:
             continue
-        if all_comes_through(run, dataflow, event, made):
+        if all_comes_through(run, dataflow, made_of(run, dataflow, event), made):
             return made
     return None
 

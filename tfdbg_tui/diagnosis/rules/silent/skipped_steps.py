@@ -136,9 +136,7 @@ def _by_step(run: Run, history: History) -> tuple[Int64Array, npt.NDArray[np.boo
 def _steps_that_assign(run: Run, dataflow: Dataflow) -> Int64Array:
     """Return the steps in which variables are assigned, or may be."""
     executions = run.executions
-    kinds = [n for n in range(executions.num_kinds) if dataflow.variables.may_assign(n)]
-    rows = [executions.steps.numbers_of(executions.kinds.rows_equal(n)) for n in kinds]
-    return np.concatenate([np.zeros(0, np.int64), *rows])
+    return executions.steps.numbers_of(executions.of_kinds(dataflow.variables.may_assign))
 
 
 def _scale(run: Run) -> Floats:

@@ -40,13 +40,15 @@ def find_softmax_of_one(run: Run, dataflow: Dataflow, measured: Measured) -> Ite
     if not ones:
         return
     for loss in losses(run, dataflow):
-        for made in made_of(run, dataflow, loss):
+        users = made_of(run, dataflow, loss)
+        for made in users:
             uses = (use.event for use in dataflow.consumers(made) if use.op_type == "Softmax")
-            for place in {place_of(run, use) for use in uses if use is not None} & ones.keys():
-                if all_comes_through(run, dataflow, loss, made):
-                    event, found = ones[place]
-                    evidence = f"each result is 1 in all {len(found):,} computations measured"
-                    yield Suspect(event, SOFTMAX_OF_ONE, Match("proved", evidence), len(found))
+            places = {place_of(run, use) for use in uses if use is not None} & ones.keys()
+            if not places or not all_comes_through(run, dataflow, users, made):
+                continue
+            for event, found in map(ones.__getitem__, places):
+                evidence = f"each result is 1 in all {len(found):,} computations measured"
+                yield Suspect(event, SOFTMAX_OF_ONE, Match("proved", evidence), len(found))
 
 
 def _is_one(run: Run, event: TensorEvent, found: Magnitudes) -> bool:
