@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from textual.events import Key
 
-from tfdbg_tui.tui.screens.values import TensorGrid, ValuesScreen
-from tfdbg_tui.tui.terminal.text import UNICODE
+from tfdbg_tui.tui.screens.tensor_grid import TensorGrid
+from tfdbg_tui.tui.screens.values import ValuesScreen
+from tfdbg_tui.tui.terminal.text import ASCII, UNICODE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +53,13 @@ async def test_all_columns_are_shown_that_have_room(
         (row,) = [line for line in opened.screen().split("\n") if "[5, :]" in line]
         assert row.strip("│ ").split() == ["[5,", ":]", "0", "+∞"]
         assert "n bad  / slice  H histogram" in opened.screen(), "one table"
+
+
+async def test_a_long_table_is_drawn_in_ascii(open_app: Open, logdirs: RecordedLogdirs) -> None:
+    async with open_app(logdirs["session"], (120, 39), charset=ASCII) as opened:
+        opened.app.push_screen(ValuesScreen("w:0", np.zeros((97, 2), np.float32), ASCII))
+        await opened.press("j")
+        assert opened.screen().isascii(), "the scrollbar as well"
 
 
 async def test_a_part_is_cut_out_shown_as_a_histogram_and_saved(

@@ -21,7 +21,5 @@ class SessionBar(Bar):
     """
 
     def __init__(self, session: Session, charset: Charset, *, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
+        super().__init__(charset, id=id)
         self.session = session
-        self.charset = charset
-        self.ellipsis = charset.ellipsis

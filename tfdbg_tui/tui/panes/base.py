@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.scrollbar import ScrollBarRender
 
 from tfdbg_tui.diagnosis import BUFFERING, breadcrumb
 from tfdbg_tui.tui.session.snapshot import NOTHING_YET
@@ -79,12 +78,6 @@ class PaneSpec:
     missing: str = ""
 
 
-class AsciiScrollBar(ScrollBarRender):
-    """A scrollbar without fractions of a cell."""
-
-    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
-
-
 class Pane(VirtualList):
     """A pane; subclasses say what its rows look like.
 
@@ -99,14 +92,10 @@ class Pane(VirtualList):
     """Said in the middle of the pane when it has nothing to show."""
 
     def __init__(self, spec: PaneSpec, key: str, session: Session, charset: Charset) -> None:
-        super().__init__(id=spec.name)
+        super().__init__(charset, id=spec.name)
         self.add_class(f"-tile-{spec.tile}")
         self.spec = spec
         self.session = session
-        self.charset = charset
-        self.ellipsis = charset.ellipsis
-        if charset.ascii_only:
-            self.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
         self._key = key
         self._shown: Snapshot | None = None
         self._title = Content()

@@ -9,8 +9,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
+from tfdbg_tui.tui.widgets.scrollbars import draw_scrollbar
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -74,9 +74,8 @@ class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
         """See Textual."""
         box = self.box
         box.border_subtitle = "Esc closes"
-        if self.charset.ascii_only:
-            box.add_class("-ascii")
-            box.vertical_scrollbar.renderer = AsciiScrollBar  # type: ignore[misc]  # as documented
+        box.set_class(self.charset.ascii_only, "-ascii")
+        draw_scrollbar(box, self.charset)
         self.body.update(self.text())
         with box:
             yield self.body

@@ -9,8 +9,8 @@ from textual.command import CommandList, CommandPalette
 from textual.errors import NoWidget
 from textual.widgets import LoadingIndicator, OptionList
 
-from tfdbg_tui.tui.panes.base import AsciiScrollBar
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
+from tfdbg_tui.tui.widgets.scrollbars import AsciiScrollBar
 
 if TYPE_CHECKING:
     from textual import events

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
+    from tfdbg_tui.tui.terminal.text import Charset
+
 Cell = tuple[str, str]
 """Text, and the names of its styles separated by spaces ("" for none)."""
 
@@ -42,13 +44,12 @@ class CellWidget(Widget):
     """A widget that draws cells in the styles of `theme.cell_style`.
 
     Attributes:
-        ellipsis: Stands at the end of a line that is longer than the widget is wide.
+        charset: The characters to draw with.
     """
 
-    ellipsis = "…"
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002
+    def __init__(self, charset: Charset, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
+        self.charset = charset
         self._cell_styles: dict[str, Style] = {}
         self._theme = ""
         self._base: Style | None = None
@@ -104,9 +105,10 @@ class CellWidget(Widget):
             segments.append(Segment(text, style))
         strip, width = Strip(segments), self.line_width
         if strip.cell_length > width > 0:
-            cut = strip.crop(0, width - len(self.ellipsis))
+            ellipsis = self.charset.ellipsis
+            cut = strip.crop(0, width - len(ellipsis))
             end = base if highlighted else base + self.cell_style("faint")
-            return Strip([*cut, Segment(self.ellipsis, end)])
+            return Strip([*cut, Segment(ellipsis, end)])
         return strip.adjust_cell_length(width, base)
 
 
@@ -135,8 +137,8 @@ class Bar(CellWidget):
 
     DEFAULT_CSS = "Bar { height: 1; }"
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, charset: Charset, *, id: str) -> None:  # noqa: A002
+        super().__init__(charset, id=id)
         self._line: Line = ()
 
     def line(self, width: int) -> Line:

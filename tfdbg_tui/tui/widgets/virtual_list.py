@@ -16,6 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
 from tfdbg_tui.tui.widgets.cells import CellWidget, highlighted, text_at
+from tfdbg_tui.tui.widgets.scrollbars import draw_scrollbar
 
 if TYPE_CHECKING:
     import re
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.strip import Strip
 
+    from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Line
 
 _CACHED_ROWS = 2048
@@ -48,6 +50,10 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     Subclasses say what there is: `count_rows`, `find_cursor`, `row`, `row_state`, `head`, `foot`,
     and choose columns for the rows in view: `fit_columns`.
+
+    Args:
+        charset: The characters to draw with.
+        id: Its id in the style sheet.
 
     Attributes:
         row_count: Number of rows at the last `update`.
@@ -93,8 +99,9 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
             """The list."""
             return self.pane
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, charset: Charset, *, id: str) -> None:  # noqa: A002
+        super().__init__(charset, id=id)
+        draw_scrollbar(self, charset)
         self.row_count = 0
         self.cursor: int | None = None
         self._strips: dict[Hashable, Sequence[Strip]] = {}  # of a row
