@@ -252,3 +252,73 @@ def test_steps_of_optimizers_that_are_too_short_to_change_a_variable(
         recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1)
     suspects = diagnose(recorded.open()).suspects
     assert [finding.rule for finding in suspects] == ["updates-too-small"] * told
+
+
+THROWN = [0.5, 3.5, 6.0, 9.0, 12.0, 15.0, 18.0, 20.0, 21.0, 22.0, 23.0, 24.0]
+SLOW = [0.5 + 0.2 * step for step in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("hidden", "out", "size", "apart", "told"),
+    [
+        (THROWN, THROWN, 64, 1, True),
+        (THROWN, SLOW, 64, 1, False),  # one layer alone may begin with next to nothing
+        (THROWN, [0.0, *THROWN[1:]], 64, 1, False),  # what begins with 0 may go anywhere
+        (SLOW, SLOW, 64, 1, False),
+        ([0.05, *[0.8] * 11], [0.05, *[0.8] * 11], 64, 1, False),  # no large numbers
+        ([*THROWN[:11], 0.5], [*THROWN[:11], 0.5], 64, 1, False),  # which came back
+        (THROWN, THROWN, 8, 1, False),
+        (THROWN, THROWN, 64, 9, False),  # in nine steps a training may get anywhere near
+        ([0.5, *[50.0] * 11], [0.5, *[50.0] * 11], 64, 9, True),  # but not that far
+    ],
+)
+def test_steps_that_are_longer_than_the_weights_are_large(
+    tmp_path: Path, hidden: list[float], out: list[float], size: int, apart: int, told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
+    for handle in (HIDDEN, OUT):
+        recorded.op("f", "Placeholder", f"v{handle}")
+        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
+        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+    for number, values in enumerate(zip(hidden, out, strict=True)):
+        for name, value in zip(("read1", "read2"), values, strict=True):
+            array = np.full(size, value, np.float32)
+            recorded.trace("f", name, array, serial=number + 1, extremes=True)
+        step = number * apart
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=number + 1, step=step)
+    suspects = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in suspects] == ["steps-too-long"] * told
+    for finding in suspects:
+        assert (finding.step, [layer.name for layer in finding.other_layers]) == (apart, ["out"])
+        assert f"grew from 0.5 in step 0 to {hidden[1]:.3g} in step {apart}" in finding.evidence
+
+
+def test_steps_of_eager_code_that_are_longer_than_the_weights_are_large(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    for step, value in enumerate(THROWN):
+        for handle in (HIDDEN, OUT):  # one line reads both
+            read = {100 + 10 * step + handle: np.full(64, value, np.float32)}
+            recorded.execution("ReadVariableOp", [handle], read, extremes=True, step=step)
+            recorded.execution("AssignSubVariableOp", [handle, 9], {}, step=step)
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert (suspect.rule, suspect.step) == ("steps-too-long", 1)
+    assert suspect.layer is not None
+    assert suspect.layer.name == "hidden"
+
+
+def test_a_loop_may_take_many_steps_at_once(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
+    for handle in (HIDDEN, OUT):
+        recorded.op("f", "Placeholder", f"v{handle}")
+        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
+        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+    for step, value in enumerate(THROWN):
+        for name in ("read1", "read2"):
+            array = np.full(64, value, np.float32)
+            recorded.trace("f", name, array, serial=step + 1, extremes=True, iteration=0)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1, step=step)
+    assert not diagnose(recorded.open()).suspects

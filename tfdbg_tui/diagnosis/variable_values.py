@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run, Site
     from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _READ = "ReadVariableOp"
 _REFERENCES = frozenset({"VariableV2", "Variable"})
@@ -78,6 +80,28 @@ class VariableValues:
         if not self.are_read_by(kind):
             return None
         return self._known.get((kind.file_set, next(iter(self._timeline.input_ids(row)), 0)))
+
+    def of_measured(
+        self, event: TensorEvent, found: Magnitudes
+    ) -> Iterator[tuple[Variable, Magnitudes]]:
+        """Yield the variables whose values a measured tensor is, with the magnitudes of each.
+
+        Eagerly, one line reads several.
+
+        Args:
+            event: The tensor.
+            found: Its magnitudes.
+        """
+        if event.kind == "graph_execution":
+            value = self.of_site(self._run.graph_executions.site(event.index))
+            if value is not None and not value.is_update:
+                yield value.variable, found
+            return
+        kind = self._run.executions.kind(event.index)
+        read = [self.of_execution(row, kind) for row in found.rows.tolist()]
+        for variable in dict.fromkeys(read):
+            if variable is not None:
+                yield variable, found.some(np.array([one == variable for one in read]))
 
     def updates_in(self, steps: Int64Array, most: int) -> dict[tuple[int, int], Variable]:
         """Return which outputs of executions, as (index, slot), are added to which variables.

@@ -136,6 +136,16 @@ TRAINING_DIVERGES = Explanation(
     "and targets, and look at the batch before the growth began.",
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
+STEPS_TOO_LONG = Explanation(
+    id="steps-too-long",
+    title="Training steps that are longer than the weights are large",
+    why="A few steps make most weights many times as large as they were: nothing is left of what "
+    "they were, activations saturate, and losses are thrown about. Adam and RMSprop move each "
+    "weight by about the learning rate in a step; SGD by the gradient times the rate.",
+    fix="Lower the learning rate, to a hundredth of the largest weight or less; scale inputs and "
+    "targets; clip gradients (clipnorm).",
+    example=Example("ReadVariableOp of a kernel: 0.5 in step 0, 3.5 in step 1, 9 in step 4"),
+)
 LOSS_AT_BOUND = Explanation(
     id="loss-at-bound",
     title="A loss that is as low as the bound of its logarithm lets it be",
@@ -216,6 +226,7 @@ EXPLANATIONS = (
     MOST_STEPS_SKIPPED,
     LOSS_SCALE_BELOW_ONE,
     TRAINING_DIVERGES,
+    STEPS_TOO_LONG,
     LOSS_AT_BOUND,
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,

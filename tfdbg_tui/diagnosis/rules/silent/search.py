@@ -24,6 +24,7 @@ from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
+from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
 from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
@@ -79,7 +80,11 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_not_probabilities(run, dataflow, measured),
         *find_out_of_reach(run, dataflow, measured),
         *find_near_overflow(run, search.reckoned),
-        *(list(find_at_bound(run, dataflow)) or find_divergence(run, dataflow)),
+        *(
+            list(find_at_bound(run, dataflow))
+            or find_divergence(run, dataflow)
+            or find_long_steps(run, dataflow)
+        ),
         *find_unchanged(run, dataflow),
         *find_tiny_updates(run, dataflow),
         *find_exploded_slots(run, dataflow),

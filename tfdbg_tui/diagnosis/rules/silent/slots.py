@@ -16,11 +16,8 @@ from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run, Variable
+    from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _HUGE = 1e15
@@ -53,9 +50,11 @@ def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
     beyond = [
         (replace(event, index=int(found.rows[-1])), found, slot)
         for event, read in large
-        for slot, found in _slots(run, values, event, read)
-        if len(found) >= _MANY and found.largest[-_MANY:].min() >= _HUGE
-        if np.sqrt(found.largest[-1]) >= _BESIDE * gradient
+        for slot, found in values.of_measured(event, read)
+        if slot.slot_of
+        and len(found) >= _MANY
+        and found.largest[-_MANY:].min() >= _HUGE
+        and np.sqrt(found.largest[-1]) >= _BESIDE * gradient
     ]
     if not beyond:
         return []
@@ -84,22 +83,3 @@ def _since(run: Run, found: Magnitudes) -> str:
     steps, largest = by_step(run, found)
     first = int(np.argmax(largest >= _HUGE))
     return f" (beyond {_HUGE:.0e} by step {steps[first]:,})" if first else ""
-
-
-def _slots(
-    run: Run, values: VariableValues, event: TensorEvent, found: Magnitudes
-) -> Iterator[tuple[Variable, Magnitudes]]:
-    """Yield the variables of optimizers whose values a tensor is, with the magnitudes of each.
-
-    Eagerly, one line reads several.
-    """
-    if event.kind == "graph_execution":
-        value = values.of_site(run.graph_executions.site(event.index))
-        if value is not None and value.variable.slot_of and not value.is_update:
-            yield value.variable, found
-        return
-    kind = run.executions.kind(event.index)
-    read = [values.of_execution(row, kind) for row in found.rows.tolist()]
-    for variable in dict.fromkeys(read):
-        if variable is not None and variable.slot_of:
-            yield variable, found.some(np.array([one == variable for one in read]))
