@@ -212,6 +212,15 @@ def test_a_loop_without_functions_ends_with_what_its_lines_execute_last() -> Non
     assert steps.before(len(rows) - 1) == 3
 
 
+def test_a_loop_that_computes_no_gradients_is_none_that_trains() -> None:
+    """After the training another loop has more lines, and runs on."""
+    trains, other = [1, 2, 3], [11, 12, 13, 14, 15]
+    stacks = trains * 4 + [21, 3, *other * 4]
+    steps = _steps([ADD] * len(stacks), stacks, gradients=(3,))
+    assert steps.numbers.tolist() == [0, 1, 2, 3]
+    assert [steps.first_execution(number) for number in range(4)] == [0, 3, 6, 9]
+
+
 def test_loops_of_as_many_lines_within_the_training_loop_are_part_of_a_step() -> None:
     model = [(LOAD, 5), (ADD, 6), (ADD, 7)]
     optimizer = [(ADD, 9), (LOAD, 10), (ADD, 11)]

@@ -231,8 +231,11 @@ class _Search:
             counted = int(called.argmax())
         else:
             looked_at = eager if functions.size else None
-            found = _first_repeated(kinds, stacks, self._left_out, self._fetches, looked_at)
-            if found is None or (looked_at is None and _is_before_the_rest(found)):
+            gradients = self._gradients if eager is not None else ()
+            found = _first_repeated(
+                kinds, stacks, self._left_out, self._fetches, gradients, looked_at
+            )
+            if found is None or (eager is None and _is_before_the_rest(found)):
                 return None
             begins, counted = found, int(found.argmax())
         is_training = bool(training) or eager is not None
@@ -326,6 +329,7 @@ def _first_repeated(
     stacks: Int64Array,
     left_out: Flags,
     fetches: Flags,
+    gradients: Collection[int],
     looked_at: slice | None,
 ) -> Flags | None:
     """Return where the loop with the most ops begins anew; None without a loop.
@@ -339,6 +343,8 @@ def _first_repeated(
         stacks: See `find_steps`.
         left_out: Of each kind whether it is not looked at, nor what is always next to it.
         fetches: Of each kind whether it fetches a batch.
+        gradients: Numbers of stacks of ops that made gradients: where there are some, only those
+            ops count that were executed before one of these and again after it.
         looked_at: Only ops that are executed in this part count; None for all.
     """
     pairs, first, which, counts = np.unique(
@@ -346,6 +352,10 @@ def _first_repeated(
     )
     counts[left_out[pairs >> 32]] = 0
     counts[np.bincount(which, ~_next_to(left_out[kinds])) == 0] = 0  # first values, and assigned
+    if gradients:
+        rows = np.flatnonzero(np.isin(stacks, list(gradients)))
+        last = len(which) - 1 - np.unique(which[::-1], return_index=True)[1]
+        counts[np.searchsorted(rows, first) == np.searchsorted(rows, last)] = 0
     if looked_at is not None:
         counts[np.bincount(which[looked_at], minlength=len(pairs)) == 0] = 0
     ops = np.bincount(counts)  # how many ops are executed this often
