@@ -177,3 +177,34 @@ def test_a_gradient_on_record_before_its_op_is_the_bug_of_the_op(
     tfdbg_tui.disable_dump_debug_info()
     roots = [root.op_name for root in diagnose(open_run(str(tmp_path))).roots]
     assert roots == (["gradients/truediv_grad/RealDiv", "Log"] if is_alone else ["truediv"])
+
+
+@pytest.mark.parametrize("is_eager", [True, False])
+@pytest.mark.parametrize(("scale", "rule"), [(4096, "loss-scale-overflow"), (4, "cast-overflow")])
+def test_a_gradient_overflows_as_its_loss_is_multiplied(
+    tmp_path: Path, scale: int, rule: str, is_eager: bool
+) -> None:
+    half = np.array([1.0], np.float16)
+    recorded = Program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "x")
+    recorded.op("f", "Placeholder", "x")
+    recorded.op("f", "Const", "scale")
+    recorded.op("f", "Mul", "scaled", "x:0", "scale:0")
+    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "x:0", dtype="float32")
+    recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0", dtype="float16")
+    recorded.op("f", "AssignSubVariableOp", "assign", "w:0", "gradient_tape/Cast:0", outputs=0)
+    if is_eager:
+        recorded.execution("Square", [1], {2: half}, extremes=True)
+        recorded.execution("Mul", [2, 3], {4: half * scale}, extremes=True)
+        recorded.gradients([9], of_eager=4)
+    else:  # the product itself is not computed
+        recorded.trace("f", "scale", half * scale, serial=1, extremes=True)
+        recorded.gradients([9], of=("f", "scaled:0"))
+    large, bad = np.array([1e5], np.float32), np.array([np.inf], np.float16)
+    recorded.trace("f", "gradient_tape/Mul", large, serial=1, extremes=True)
+    recorded.trace("f", "gradient_tape/Cast", bad, serial=1)
+    recorded.execution("f", [5], {6: half}, "f", serial=1)
+    (root,) = diagnose(recorded.open()).roots
+    assert root.rule == rule
+    assert ("the loss is multiplied by 4,096" in root.evidence) == (scale > 4)

@@ -12,7 +12,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.gradients import forward_ops
-from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.history import computed, magnitudes_of
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -274,6 +274,48 @@ def _targets_in_v1(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent | None]
             if len(made) == 1:
                 target = TensorRef(made.pop().name, 0)
                 yield _last_computed(run, dataflow, graph.graph_id, target)
+
+
+def loss_scale(run: Run, dataflow: Dataflow) -> float:
+    """Return what number a program multiplies losses by before it asks for gradients; 1 for none.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    factors = (_factor(run, dataflow, request) for request in run.gradient_requests)
+    return max(factors, default=1.0)
+
+
+def _factor(run: Run, dataflow: Dataflow, request: GradientRequest) -> float:
+    if request.target is None:
+        return _factor_of_eager(run, dataflow, _target(run, dataflow, request))
+    product = run.op(request.target_graph_id, request.target.op_name)
+    if product is None or product.op_type != "Mul":
+        return 1.0
+    # What only its gradient takes of a product, TensorFlow does not compute.
+    made = (run.op(product.graph_id, given.op_name) for given in product.inputs)
+    constants = [op.name for op in made if op is not None and op.op_type == "Const"]
+    values = [
+        float(magnitudes_of(run, dataflow, event).largest.max(initial=0.0))
+        for name in constants
+        for event in computed(run, dataflow, product.graph_id, name)
+    ]
+    return max(values, default=1.0)
+
+
+def _factor_of_eager(run: Run, dataflow: Dataflow, product: TensorEvent | None) -> float:
+    """Return how many times as large a product is as the one factor that is no number of Python."""
+    if product is None or op_type_of(run, product) != "Mul":
+        return 1.0
+    made = [p.event for p in dataflow.producers(product)]
+    factors = [event for event in made if event is not None]
+    if len(factors) != 1 or len(made) == 1:
+        return 1.0
+    before, after = (magnitudes_of(run, dataflow, one).largest for one in (factors[0], product))
+    if not (before.size and after.size and before[0]):
+        return 1.0
+    return float(after[0] / before[0])
 
 
 def magnitudes_of_loss(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:

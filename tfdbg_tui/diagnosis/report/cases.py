@@ -16,6 +16,7 @@ from tfdbg_tui.diagnosis.report.growth import growths_of, steady_before
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
+from tfdbg_tui.diagnosis.training import loss_scale
 from tfdbg_tui.logdir import TensorSummary
 
 if TYPE_CHECKING:
@@ -106,12 +107,17 @@ class CaseBuilder:
             loop_growth=loop_growth,
             training=training,
             gradients=self._gradients,
+            loss_scale=self._loss_scale if backward else 1.0,
             optimizer=in_optimizer(run, stack_id_of(run, event)),
             index=event.index,
             cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",
             limits=", ".join(run.limits),
         )
+
+    @cached_property
+    def _loss_scale(self) -> float:
+        return loss_scale(self._run, self._dataflow)
 
     @cached_property
     def _gradients(self) -> bool:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 RULES: tuple[Rule, ...] = (
     sources.BEFORE_FIRST_EVENT,
     sources.BAD_ARRAY,
+    overflow.LOSS_SCALE,
     *training.RULES,
     *infinities.RULES,
     *gradients.RULES,

@@ -84,6 +84,7 @@ def _surroundings(case: Case) -> list[str]:
         (case.backward and not case.gradient_of, "in a gradient"),
         (case.used_with_input, f"{', '.join(case.used_with_input)} takes input and result"),
         (case.cut_off, "the first event that a circular buffer has kept"),
+        (case.loss_scale > 1, f"of a loss that is multiplied by {case.loss_scale:,}"),
         (case.optimizer, "in the step of an optimizer"),
         (case.healthy_before, f"{case.healthy_before} times finite before"),
         (case.growth, str(case.growth)),

@@ -133,6 +133,7 @@ class Case:
         loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
         training: Whether the program changes variables, and has begun to.
         gradients: Whether it computes gradients.
+        loss_scale: What number losses are multiplied by before their gradients are asked for.
         optimizer: Whether the op belongs to the step of an optimizer.
         index: Position among the events of its kind.
         cut_off: Whether a circular buffer may have dropped what it was made from.
@@ -161,6 +162,7 @@ class Case:
     loop_growth: Growth | None = None
     training: bool = False
     gradients: bool = False
+    loss_scale: float = 1.0
     optimizer: bool = False
     index: int = 0
     cut_off: bool = False

@@ -79,6 +79,7 @@ _SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True
 _RESHAPED = frozenset(("Cast", "Identity", "Reshape", "Transpose"))
 """Ops whose results are still the weights of a layer, where their inputs are."""
 
+_LOSS_SCALE = 256  # fewer are weights of losses
 _GROWN = 2  # computations that were finite before, where it is not told that a step lies between
 _FROM_LAYER = 3  # ops between a layer's product and an exponential of it: slices, signs, factors
 
@@ -94,6 +95,14 @@ def _label_outside(case: Case) -> Match | None:
     if case.inputs and case.inputs[0].finite:
         return Match(known(case, "proved"), f"{sentence}, as the logits are finite")
     return Match("likely", f"{sentence}, if the logits were finite: they were not recorded")
+
+
+def _scaled(case: Case) -> Match | None:
+    """Test for: an overflow in a gradient of a loss that is multiplied by a large number."""
+    match = overflow(nan=True)(case)
+    if match is None or not case.backward or case.loss_scale < _LOSS_SCALE:
+        return None
+    return Match("likely", f"{match.evidence}; the loss is multiplied by {case.loss_scale:,.6g}")
 
 
 def _diverged(case: Case) -> Match | None:
@@ -239,6 +248,26 @@ def _is_power_of_finite(case: Case) -> bool:
     """Condition: a power of finite numbers, whatever the exponents are."""
     return case.op_type == "Pow" and any(given.finite for given in case.inputs[:1])
 
+
+LOSS_SCALE = Rule(
+    id="loss-scale-overflow",
+    title="Gradients overflow float16 as the loss is multiplied by a large number",
+    op_types=_MATMULS
+    | _SUMS
+    | _PRODUCTS
+    | ops("Cast", "FusedBatchNormGradV3", "DepthwiseConv2dNativeBackpropInput")
+    | ops("DepthwiseConv2dNativeBackpropFilter"),
+    test=also(_scaled, of_dtype("float16")),
+    why="A loss scale keeps small gradients from being 0 in float16, and makes all of them so many "
+    "times as large: those that were large already are beyond 65504.",
+    fix="Multiply by a smaller number, and leave out steps whose gradients are not finite: "
+    "keras.mixed_precision.LossScaleOptimizer does both.",
+    example=example(
+        "Mul", given(3e4, 1), given(4, 1), out=[INF, 1], dtype="float16", backward=True,
+        loss_scale=32768,
+    ),
+)  # fmt: skip
+"""Asked before the rules of layers, as what they compute is not to blame."""
 
 RULES = (
     Rule(

@@ -353,9 +353,9 @@ def _first_repeated(
     counts[left_out[pairs >> 32]] = 0
     counts[np.bincount(which, ~_next_to(left_out[kinds])) == 0] = 0  # first values, and assigned
     if gradients:
-        rows = np.flatnonzero(np.isin(stacks, list(gradients)))
+        made = np.flatnonzero(np.isin(stacks, list(gradients)))
         last = len(which) - 1 - np.unique(which[::-1], return_index=True)[1]
-        counts[np.searchsorted(rows, first) == np.searchsorted(rows, last)] = 0
+        counts[np.searchsorted(made, first) == np.searchsorted(made, last)] = 0
     if looked_at is not None:
         counts[np.bincount(which[looked_at], minlength=len(pairs)) == 0] = 0
     ops = np.bincount(counts)  # how many ops are executed this often
