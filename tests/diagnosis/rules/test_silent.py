@@ -165,6 +165,33 @@ def test_activations_of_what_has_been_too_large_from_the_beginning(
 
 
 @pytest.mark.parametrize(
+    ("first", "last", "product", "expected"),
+    [
+        (0.5, 1e12, "MatMul", ["numbers-explode"]),  # and the softmax is saturated because of it
+        (1e12, 1e12, "MatMul", ["saturated-softmax"]),
+        (0.5, 1e7, "MatMul", ["saturated-softmax"]),
+        (0.5, 1e12, "AddV2", ["saturated-softmax"]),  # a mask may have been added
+    ],
+)
+def test_products_that_have_exploded_saturate_what_comes_after(
+    tmp_path: Path, first: float, last: float, product: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", product, "product", "x:0", "y:0")
+    recorded.op("f", "BiasAdd", "logits", "product:0", "b:0")
+    recorded.op("f", "Softmax", "last", "logits:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "last:0", outputs=0)
+    for step in range(CALLS):
+        size = first if step < 2 else last
+        wide = np.linspace(-size, size, 64, dtype=np.float32)
+        for name in ("product", "logits"):
+            recorded.trace("f", name, wide, serial=step + 1, extremes=True)
+        recorded.trace("f", "last", some(0.5), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
     ("before", "expected"), [("BiasAdd", ["saturated-activation"]), ("RealDiv", [])]
 )
 def test_the_gates_of_a_cell_are_parts_of_one_product(

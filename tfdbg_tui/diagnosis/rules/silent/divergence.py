@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, in_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
+from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 from tfdbg_tui.wire.dtypes import MAX_FINITE
@@ -37,6 +37,10 @@ _POWER = 1.5  # of the step by which it then rises: values of states grow by abo
 _SAMPLE = 8  # computations of a loss whose sign is looked at
 _AVERAGES = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Mul", "Cast", "Identity", "Reshape"})
 _CHANGES_SIGN = frozenset({"Neg", "Sub"})
+_PRODUCTS_OF_LAYERS = frozenset(
+    {"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D", "Conv3D"}
+)
+"""None of them adds a mask, which is as large as it is on purpose."""
 _THROWN = 1e4  # times that a loss rises in the first step, where that is far too long
 _LOSS_BEYOND = 1e12  # times that it never gets above even once while something is learnt
 _RECENT = 32  # measured steps that are looked at
@@ -90,24 +94,61 @@ def _risen_gradients(run: Run, dataflow: Dataflow) -> list[Suspect]:
     for event, found in measured_tensors(run):
         if found.largest[-1] < _BEYOND or not is_backward(run, event):
             continue
-        steps, largest = by_step(run, found)
-        if len(steps) <= _ENDS or not 0 < largest[0] <= largest[-_ENDS:].min() / _BEYOND:
-            continue
-        if not _is_gradient(run, dataflow, event):
-            continue
-        since = _since(largest >= _BEYOND * max(1.0, float(largest[0])))
-        evidence = (
-            f"its largest magnitude grew from {largest[0]:.3g} in step {steps[0]:,} to "
-            f"{largest[since]:.3g} in step {steps[since]:,}, and is {largest[-1]:.3g} in step "
-            f"{steps[-1]:,}"
-        )
-        first = in_step(run, event, found, int(steps[since]))
-        risen.append((float(largest[-1]), first, evidence))
+        grown = _risen(run, event, found)
+        if grown is not None and _is_gradient(run, dataflow, event):
+            risen.append((float(found.largest[-1]), *grown))
     if not risen:
         return []
     _, event, evidence = max(risen, key=lambda found: found[0])
     others = f"; so did {len(risen) - 1:,} other gradients" if len(risen) > 1 else ""
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence + others), len(risen))]
+
+
+def _risen(run: Run, event: TensorEvent, found: Magnitudes) -> tuple[TensorEvent, str] | None:
+    """Return since when a tensor has been far larger than at first, and what to say of that.
+
+    Args:
+        run: The run.
+        event: A computation of the tensor.
+        found: Its magnitudes.
+    """
+    steps, largest = by_step(run, found)
+    if len(steps) <= _ENDS or not 0 < largest[0] <= largest[-_ENDS:].min() / _BEYOND:
+        return None
+    since = _since(largest >= _BEYOND * max(1.0, float(largest[0])))
+    evidence = (
+        f"its largest magnitude grew from {largest[0]:.3g} in step {steps[0]:,} to "
+        f"{largest[since]:.3g} in step {steps[since]:,}, and is {largest[-1]:.3g} in step "
+        f"{steps[-1]:,}"
+    )
+    return in_step(run, event, found, int(steps[since])), evidence
+
+
+def find_exploded(run: Run, dataflow: Dataflow) -> list[Suspect]:
+    """Return the first product of layers that has become far larger at once and stays so.
+
+    An activation that is unbounded does so in a recurrent cell.  What saturates after it is a
+    consequence, and then no gradient tells of it.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    if not dataflow.variables.trained:
+        return []
+    exploded: list[tuple[TensorEvent, str]] = []
+    for event, found in measured_tensors(run):
+        is_product = op_type_of(run, event) in _PRODUCTS_OF_LAYERS
+        if found.largest[-1] < _BEYOND or not is_product or is_backward(run, event):
+            continue
+        grown = _risen(run, event, found)
+        if grown is not None:
+            exploded.append(grown)
+    if not exploded:
+        return []
+    event, evidence = min(exploded, key=lambda one: one[0].index)
+    others = f"; so did {len(exploded) - 1:,} other products" if len(exploded) > 1 else ""
+    return [Suspect(event, NUMBERS_EXPLODE, Match("likely", evidence + others), len(exploded))]
 
 
 def _is_gradient(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:

@@ -136,6 +136,16 @@ TRAINING_DIVERGES = Explanation(
     "and targets, and look at the batch before the growth began.",
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
+NUMBERS_EXPLODE = Explanation(
+    id="numbers-explode",
+    title="The numbers of a layer have become far larger than they were",
+    why="What the layer takes or its weights are out of bounds, and nothing keeps them: an "
+    "activation without a bound in a recurrent cell multiplies them in each step of time, and a "
+    "training step that is too long does so with the weights. What comes after is saturated.",
+    fix="Lower the learning rate and clip gradients (clipnorm); in a recurrent cell use tanh, not "
+    "ReLU, and orthogonal recurrent weights of gain 1; normalise (LayerNormalization).",
+    example=Example("MatMul of a layer: 0.2 in step 0, 4e15 in step 1, 5e32 in step 21"),
+)
 STEPS_TOO_LONG = Explanation(
     id="steps-too-long",
     title="Training steps that are longer than the weights are large",
@@ -226,6 +236,7 @@ EXPLANATIONS = (
     MOST_STEPS_SKIPPED,
     LOSS_SCALE_BELOW_ONE,
     TRAINING_DIVERGES,
+    NUMBERS_EXPLODE,
     STEPS_TOO_LONG,
     LOSS_AT_BOUND,
     SATURATED_ACTIVATION,

@@ -22,7 +22,7 @@ from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
-from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence
+from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence, find_exploded
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
@@ -58,6 +58,15 @@ _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropy
 _LOGITS = frozenset({"BiasAdd", "MatMul"})
 _SAMPLED = RECTIFIERS | {"Exp", "Cast", "Sub", "SquaredDifference", "Softmax"}
 
+_CONSEQUENCES = (
+    (explanations.SOFTMAX_OF_ONE, (explanations.NO_GRADIENT,)),
+    (
+        explanations.NUMBERS_EXPLODE,
+        (explanations.SATURATED_SOFTMAX, explanations.SATURATED_ACTIVATION),
+    ),
+)
+"""What is always so where something else is, and is told by that."""
+
 
 def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
     """Return the places with silent defects, in order of their first tensors.
@@ -83,6 +92,7 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *(
             list(find_at_bound(run, dataflow))
             or find_divergence(run, dataflow)
+            or find_exploded(run, dataflow)
             or find_long_steps(run, dataflow)
         ),
         *find_unchanged(run, dataflow),
@@ -90,9 +100,15 @@ def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]
         *find_exploded_slots(run, dataflow),
         *find_stalled(run, dataflow),
     ]
-    if any(suspect.rule is explanations.SOFTMAX_OF_ONE for suspect in found):  # which is why
-        found = [suspect for suspect in found if suspect.rule is not explanations.NO_GRADIENT]
-    return sorted(_told_once(run, dataflow, found), key=lambda suspect: suspect.event.index)
+    told = _without_consequences(found)
+    return sorted(_told_once(run, dataflow, told), key=lambda suspect: suspect.event.index)
+
+
+def _without_consequences(found: list[Suspect]) -> list[Suspect]:
+    """Return suspects without those that others are the reason of."""
+    told = {suspect.rule.id for suspect in found}
+    follow = {one.id for cause, some in _CONSEQUENCES if cause.id in told for one in some}
+    return [suspect for suspect in found if suspect.rule.id not in follow]
 
 
 def _told_once(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
