@@ -1357,3 +1357,35 @@ def test_gradients_that_vanish_less_where_nothing_is_learned(
             recorded.trace("f", name, value, serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("op_type", "given", "expected"),
+    [
+        ("Sum", 0.01, "output-cancelled"),
+        ("Sum", 1e-6, "vanishing-gradient"),  # they were small before
+        ("Mul", 0.01, "vanishing-gradient"),
+    ],
+)
+def test_gradients_that_cancel_one_another_do_not_vanish_on_the_way(
+    tmp_path: Path, op_type: str, given: float, expected: str
+) -> None:
+    """As of what is added to a whole channel before a normalisation takes its mean off."""
+    recorded = program(tmp_path)
+    for number, name in ((1, "head"), (2, "time")):
+        recorded.layer(number, 0, name, "Dense")
+    tape = "gradient_tape/"
+    recorded.op("f", "MatMul", tape + "head", "x:0", layer=1)
+    recorded.op("f", "AddN", "AddN", "x:0", "y:0")
+    recorded.op("f", op_type, tape + "made", "AddN:0")
+    recorded.op("f", "Reshape", tape + "Reshape", tape + "made:0")
+    recorded.op("f", "MatMul", tape + "time", "x:0", tape + "Reshape:0", layer=2)
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", tape + "time:0", outputs=0)
+    sizes = {"head": 1.0, "made": 1e-8, "Reshape": 1e-8, "time": 1e-8}
+    for step in range(STEPS):
+        recorded.trace("f", "AddN", some(given), serial=step + 1, extremes=True)
+        for name, size in sizes.items():
+            value = some(size * FADING[step])
+            recorded.trace("f", tape + name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == [expected]

@@ -183,6 +183,16 @@ VANISHING_GRADIENT = Explanation(
     "He or Glorot initialisation; for long sequences LSTM or GRU. Look at the weights of losses.",
     example=Example("MatMul in a gradient: at most 1e-11, in the last layer 0.3, in every step"),
 )
+OUTPUT_CANCELLED = Explanation(
+    id="output-cancelled",
+    title="What a layer adds is taken off again",
+    why="The layer gives one number for many places (a bias for each channel, an embedding of the "
+    "time), and a normalisation after the addition subtracts the mean over just these places: "
+    "the result does not depend on the layer, and its gradient is 0 but for rounding.",
+    fix="Add it after the normalisation, or normalise over several channels together (fewer groups "
+    "in GroupNormalization, LayerNormalization over channels); or scale and shift by it.",
+    example=Example("Sum in a gradient: of numbers up to 0.005 at most 1e-8, in every step"),
+)
 LAYER_NEVER_CHANGES = Explanation(
     id="layer-never-changes",
     title="A layer that never changes",
@@ -241,6 +251,7 @@ EXPLANATIONS = (
     LOSS_AT_BOUND,
     SATURATED_ACTIVATION,
     VANISHING_GRADIENT,
+    OUTPUT_CANCELLED,
     LAYER_NEVER_CHANGES,
     NO_GRADIENT,
     UPDATES_TOO_SMALL,

@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
     GRADIENT_UNDERFLOW,
     LAYER_NEVER_CHANGES,
     NO_GRADIENT,
+    OUTPUT_CANCELLED,
     VANISHING_GRADIENT,
 )
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
@@ -65,6 +66,8 @@ _SAME = 0.98  # of a loss is no less than it was
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
 _TO_NEXT = 3  # ops, from the last gradient in a layer to the first in the one before it
 _ADDS_UP = ADDS | {"AddN"}
+_TO_SUM = 6  # ops, from a gradient of a layer to the sum of what comes to all copies of its result
+_CANCELLED = 1e-4  # of what is summed up: the rest is what rounding leaves
 _FOLLOWED = 200  # tensors that come of a gradient
 _VANISHED = 1e-6  # of the largest gradient of the same step
 _VANISHED_IN_VAIN = 1e-4  # of it, where no loss becomes smaller besides
@@ -258,17 +261,43 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
         f"{recent[:, -1].max():.3g}"
     )
     event, layer, _ = gradients[last]
+    cancelled = _cancelled(run, dataflow, event)
+    rule = OUTPUT_CANCELLED if cancelled else VANISHING_GRADIENT
+    evidence += cancelled
     with_it = (gradients[number].layer for number in gone)
     others = dict.fromkeys((*with_it, *_handed_on_to(run, dataflow, event)))
     return [
         Suspect(
             event,
-            VANISHING_GRADIENT,
+            rule,
             Match("likely", evidence),
             len(gone),
             others=tuple(one for one in others if one is not None and one != layer),
         )
     ]
+
+
+def _cancelled(run: Run, dataflow: Dataflow, event: TensorEvent) -> str:
+    """Say how gradients that a gradient is made of cancel one another in a sum; "" if none do.
+
+    What a layer gives is broadcast in an addition, say, and its gradient summed up therefore.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The gradient.
+    """
+    waiting = [event]
+    for _ in range(_TO_SUM):
+        made = dict.fromkeys(p.event for one in waiting for p in dataflow.producers(one))
+        waiting = [one for one in made if one is not None and _is_of_gradients(run, one)]
+        for added in (one for one in waiting if op_type_of(run, one) in _REDUCTIONS):
+            after = magnitudes_of(run, dataflow, added).largest[-_MANY:]
+            given = next((p.event for p in dataflow.producers(added)), None)
+            largest = magnitudes_of(run, dataflow, given).largest[-_MANY:] if given else after
+            if len(after) == len(largest) == _MANY and (after <= _CANCELLED * largest).all():
+                return f"; of gradients up to {largest[-1]:.3g} their sum is {after[-1]:.3g}"
+    return ""
 
 
 def _made_of(run: Run, dataflow: Dataflow, events: Iterable[TensorEvent]) -> set[TensorEvent]:
