@@ -657,6 +657,24 @@ def default_that_is_filtered() -> Any:
     return tf.reduce_mean(tf.boolean_mask(parsed, ~tf.math.is_nan(parsed)))
 
 
+@healthy
+def geometric_mean_with_a_zero() -> Any:
+    return tf.exp(tf.reduce_mean(tf.math.log(c([1.0, 0.0, 4.0]))))
+
+
+@healthy
+def naive_bayes_by_products_of_matrices() -> Any:
+    words, likelihoods = c([[2.0, 1.0]]), tf.math.log(c([[0.5, 0.5], [0.0, 1.0]]))
+    one = tf.nn.softmax(tf.matmul(words, likelihoods, transpose_b=True))
+    return one, tf.nn.softmax(tf.einsum("nw,cw->nc", words, likelihoods))
+
+
+@healthy
+def pooled_log_likelihoods() -> Any:
+    frames = tf.math.log(c([[[1.0], [0.0], [0.5], [0.2]]]))
+    return tf.nn.softmax(tf.nn.avg_pool1d(frames, 2, 2, "VALID"), axis=1)
+
+
 # ---- Sick ---------------------------------------------------------------------------------------
 
 
@@ -1245,3 +1263,13 @@ def argmax_of_nan() -> Any:
 @sick
 def argmax_of_overflows() -> Any:
     return tf.argmax(c([1e30, 2e30, 1.0]) * 1e30)
+
+
+@sick
+def perplexity_of_an_impossible_word() -> Any:
+    return tf.exp(-tf.reduce_mean(tf.math.log(c([0.5, 0.0, 0.2]))))
+
+
+@sick
+def logarithms_as_features() -> Any:
+    return tf.sigmoid(tf.matmul(tf.math.log(c([[3.0, 0.0], [2.0, 7.0]])), c([[0.3], [0.2]])))

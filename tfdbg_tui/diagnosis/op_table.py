@@ -50,7 +50,7 @@ class Trait(Flag):
     ORDERS = auto()
     """Its result depends on the order of the values alone."""
     REDUCES = auto()
-    """Adds up."""
+    """Adds up, or takes the mean."""
     ROUNDS_ONCE = auto()
     """Rounds what it computes once: its ∞ stands for a number beyond the type's range."""
     SATURATES = auto()
@@ -63,6 +63,8 @@ class Trait(Flag):
     """Tells the user of the values: what the user makes of that leaves no record."""
     SOURCE = auto()
     """Brings values in from outside: it computes nothing that could go wrong."""
+    SUMS_PRODUCTS = auto()
+    """Adds up products of its inputs."""
     UNRECORDED = auto()
     """May carry values although no dump records its outputs."""
     WRITES = auto()
@@ -77,7 +79,7 @@ TRAITS: dict[str, Trait] = {
     "Acos": T.ELEMENTWISE | T.ONE_TYPE,
     "Acosh": T.ELEMENTWISE | T.ONE_TYPE,
     "Add": T.ADDS | T.ELEMENTWISE | T.ONE_TYPE | T.ROUNDS_ONCE,
-    "AddN": T.ELEMENTWISE | T.GROWS | T.ONE_TYPE,
+    "AddN": T.ADDS | T.ELEMENTWISE | T.GROWS | T.ONE_TYPE,
     "AddV2": T.ADDS | T.ELEMENTWISE | T.GROWS | T.ONE_TYPE | T.ROUNDS_ONCE,
     "All": T.COUNTS_ANSWERS,
     "Angle": T.COMPLEX,
@@ -93,6 +95,8 @@ TRAITS: dict[str, Trait] = {
     "Atan": T.LIMIT | T.MOVES,
     "Atan2": T.ELEMENTWISE,
     "Atanh": T.ELEMENTWISE | T.ONE_TYPE,
+    "AvgPool": T.REDUCES,
+    "AvgPool3D": T.REDUCES,
     "BarrierTakeMany": T.SOURCE,
     "BatchFFT": T.COMPLEX,
     "BatchFFT2D": T.COMPLEX,
@@ -100,7 +104,9 @@ TRAITS: dict[str, Trait] = {
     "BatchIFFT": T.COMPLEX,
     "BatchIFFT2D": T.COMPLEX,
     "BatchIFFT3D": T.COMPLEX,
-    "BatchMatMulV2": T.GROWS | T.ONE_TYPE,
+    "BatchMatMul": T.SUMS_PRODUCTS,
+    "BatchMatMulV2": T.GROWS | T.ONE_TYPE | T.SUMS_PRODUCTS,
+    "BatchMatMulV3": T.SUMS_PRODUCTS,
     "BatchToSpaceND": T.MOVES,
     "BesselI0": T.ELEMENTWISE,
     "BesselI1": T.ELEMENTWISE,
@@ -157,7 +163,7 @@ TRAITS: dict[str, Trait] = {
     "DynamicStitch": T.MOVES,
     "EagerPyFunc": T.SOURCE | T.UNRECORDED,
     "Eig": T.COMPLEX,
-    "Einsum": T.GROWS | T.ONE_TYPE,
+    "Einsum": T.GROWS | T.ONE_TYPE | T.SUMS_PRODUCTS,
     "Elu": T.ELEMENTWISE | T.FLOAT | T.SATURATES,
     "EluGrad": T.ELEMENTWISE,
     "EmptyTensorList": T.UNRECORDED,
@@ -228,7 +234,7 @@ TRAITS: dict[str, Trait] = {
     "MapPeek": T.SOURCE,
     "MapUnstage": T.SOURCE,
     "MapUnstageNoKey": T.SOURCE,
-    "MatMul": T.GROWS | T.ONE_TYPE,
+    "MatMul": T.GROWS | T.ONE_TYPE | T.SUMS_PRODUCTS,
     "MatrixBandPart": T.MOVES,
     "MatrixDiag": T.MOVES,
     "MatrixDiagPartV3": T.MOVES,
@@ -238,7 +244,7 @@ TRAITS: dict[str, Trait] = {
     "Max": T.BOUNDS | T.COUNTS_ANSWERS | T.ONE_TYPE,
     "MaxPool": T.MOVES,
     "Maximum": T.BOUNDS | T.ELEMENTWISE | T.MOVES | T.ONE_TYPE,
-    "Mean": T.COUNTS_ANSWERS | T.GROWS | T.ONE_TYPE,
+    "Mean": T.COUNTS_ANSWERS | T.GROWS | T.ONE_TYPE | T.REDUCES,
     "Merge": T.UNRECORDED,
     "Min": T.BOUNDS | T.COUNTS_ANSWERS | T.ONE_TYPE,
     "Minimum": T.BOUNDS | T.ELEMENTWISE | T.MOVES | T.ONE_TYPE,
@@ -316,8 +322,10 @@ TRAITS: dict[str, Trait] = {
     "ScalarSummary": T.SHOWS,
     "ScatterNd": T.MOVES,
     "SegmentMax": T.SELECTS,
+    "SegmentMean": T.REDUCES,
     "SegmentMin": T.SELECTS,
     "SegmentSum": T.REDUCES,
+    "SegmentSumV2": T.REDUCES,
     "Select": T.LEAVES_OUT | T.MOVES | T.ONE_TYPE | T.WRITES,
     "SelectV2": T.LEAVES_OUT | T.MOVES | T.ONE_TYPE | T.WRITES,
     "Selu": T.ELEMENTWISE | T.SATURATES,
@@ -344,6 +352,9 @@ TRAITS: dict[str, Trait] = {
     "SparseAccumulatorTakeGradient": T.SOURCE,
     "SparseReorder": T.MOVES,
     "SparseReshape": T.MOVES,
+    "SparseSegmentMean": T.REDUCES,
+    "SparseSegmentSum": T.REDUCES,
+    "SparseTensorDenseMatMul": T.SUMS_PRODUCTS,
     "SparseToDense": T.LEAVES_OUT | T.MOVES,
     "Split": T.LEAVES_OUT | T.MOVES,
     "SplitV": T.LEAVES_OUT | T.MOVES,

@@ -131,13 +131,13 @@ ONE_TYPE = having(Trait.ONE_TYPE | Trait.FLOAT)
 NON_FLOAT_RESULT = having(Trait.NO_FLOAT | Trait.ASKS)
 """Ops whose result does not depend on the values, or asks whether they are finite."""
 
-REDUCES = having(Trait.REDUCES)
-"""Ops that add up: the logarithm of a product is a sum, and the product 0 where that is -∞.
+SUMS = having(Trait.REDUCES)
+"""Ops that add up, or take the mean of what they add up.
 
-A mean is none: a geometric mean that is 0 because of one number is rarely meant.
+The logarithm of a product is a sum, and the product 0 where that is -∞; a geometric mean as well.
 """
 
-SUMS = REDUCES | {"Mean"}
+SUMS_PRODUCTS = having(Trait.SUMS_PRODUCTS)
 
 JOINS = frozenset({"Concat", "ConcatV2", "Pack"})
 """Ops that put tensors together: each element of an input is one of the result."""
@@ -150,7 +150,7 @@ ARRANGES = JOINS | {
 }  # fmt: skip
 """Ops that compute nothing: each element of their result is one of an input."""
 
-KEEPS_INFINITY = ADDS | {"AddN", "Mul"} | JOINS
+KEEPS_INFINITY = ADDS | {"Mul"} | JOINS
 """Ops of several inputs whose result is bad where one of these is, whatever the others are."""
 
 COMPARES_AND_ADDS = having(Trait.MOVES | Trait.BOUNDS | Trait.ADDS | Trait.SELECTS)

@@ -28,11 +28,11 @@ def compound_growth():
     worth / tf.reduce_max(worth)
 
 
-@buggy("Log")
+@healthy
 def geometric_mean():
-    """The geometric mean by logarithms, with a 0 among the values."""
+    """The geometric mean of values with a 0 among them is exp(-∞) = 0, rightly."""
     values = tf.constant([[2.0, 8.0, 4.0], [3.0, 0.0, 9.0]])
-    tf.exp(tf.reduce_mean(tf.math.log(values), axis=1))  # BUG
+    tf.exp(tf.reduce_mean(tf.math.log(values), axis=1))
 
 
 @buggy("RealDiv")

@@ -509,8 +509,10 @@ def test_infinity_in_a_search_for_shortest_paths_may_stay_and_in_a_product_may_n
         assert diagnose(program.open()).verdict == verdict, op_type
 
 
-def test_a_logarithm_of_zero_is_harmless_in_a_softmax_and_not_in_a_mean(tmp_path: Path) -> None:
-    for op_type, verdict in (("AddV2", "clean"), ("Mean", "bad")):
+def test_a_logarithm_of_zero_is_harmless_where_its_exponential_is_taken_again(
+    tmp_path: Path,
+) -> None:
+    for op_type, verdict in (("AddV2", "clean"), ("Mean", "clean"), ("Cumprod", "bad")):
         program = Program(tmp_path / op_type)
         function(program)
         program.op("f", "Cast", "mask", "x:0")
@@ -522,6 +524,29 @@ def test_a_logarithm_of_zero_is_harmless_in_a_softmax_and_not_in_a_mean(tmp_path
         program.trace("f", "last", floats(-INF))
         program.trace("f", "Exp", floats(0))
         assert diagnose(program.open()).verdict == verdict, op_type
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "weights", "verdict"),
+    [((0, 1), (1, 2), "clean"), ((0, 1), (1, -2), "bad"), ((0, 3), (1, 2), "bad")],
+)
+def test_a_product_of_matrices_may_add_up_logarithms_of_probabilities(
+    tmp_path: Path, probabilities: tuple[float, ...], weights: tuple[float, ...], verdict: str
+) -> None:
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Cast", "weights", "x:0")
+    program.op("f", "Cast", "numbers", "x:0")
+    program.op("f", "Log", "Log", "numbers:0")
+    program.op("f", "MatMul", "MatMul", "Log:0", "weights:0")
+    program.op("f", "Softmax", "Softmax", "MatMul:0")
+    program.trace("f", "weights", floats(*weights))
+    program.trace("f", "numbers", floats(*probabilities))
+    with np.errstate(divide="ignore"):
+        program.trace("f", "Log", np.log(floats(*probabilities)))
+    program.trace("f", "MatMul", floats(-INF, -2))
+    program.trace("f", "Softmax", floats(0, 1))
+    assert diagnose(program.open()).verdict == verdict
 
 
 @pytest.mark.parametrize(("skips", "verdict"), [(False, "bad"), (True, "clean")])

@@ -26,12 +26,12 @@ from tfdbg_tui.diagnosis.op_traits import (
     GROWS,
     MOVES,
     NON_FLOAT_RESULT,
-    REDUCES,
     ROUNDS_ONCE,
     SCALES,
     SMALL_TYPES,
     SOURCES,
     SUMS,
+    SUMS_PRODUCTS,
 )
 
 if TYPE_CHECKING:
@@ -166,7 +166,11 @@ class Infinity:
     @property
     def is_used_as_logarithm(self) -> bool:
         """Whether all that is done with it is what one does with logarithms."""
-        return all(self._passes_on(site, SCALES | REDUCES) for site in self._others)
+        return all(
+            self._passes_on(site, SCALES | SUMS)
+            or (self._passes_on(site, SUMS_PRODUCTS) and self._weighs_logarithms(site.first))
+            for site in self._others
+        )
 
     @property
     def is_large_number(self) -> bool:
@@ -178,6 +182,19 @@ class Infinity:
             return False  # a pole, perhaps
         values = [site for site in self._others if not is_backward(self.run, site.first)]
         return all(self._passes_on(site, SCALES | SUMS) for site in values)
+
+    def _weighs_logarithms(self, event: TensorEvent) -> bool:
+        """Whether a product of matrices adds up logarithms of probabilities, each so many times.
+
+        A layer that takes logarithms has weights below 0, and its features may be above 1.
+        """
+        logarithm = self.summaries(self.root)
+        given = [self._given(producer) for producer in self.dataflow.producers(event)]
+        return (
+            logarithm is not None
+            and logarithm.pos == 0
+            and all(one is not None and (one.has_inf_or_nan or one.neg == 0) for one in given)
+        )
 
     def _given(self, producer: Producer) -> TensorSummary | None:
         return producer.given or (self.summaries(producer.event) if producer.event else None)

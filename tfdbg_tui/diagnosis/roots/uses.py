@@ -23,7 +23,6 @@ from tfdbg_tui.diagnosis.op_traits import (
     NON_FLOAT_RESULT,
     ONE_TYPE,
     ORDERS,
-    REDUCES,
     SATURATES,
     SELECTS_ELEMENTS,
     SUMS,
@@ -547,7 +546,7 @@ USES = (
     ),
     Row(
         "of-logarithm",
-        lambda use: use.op_type in COMPARES_AND_ADDS | REDUCES,
+        lambda use: use.op_type in COMPARES_AND_ADDS | SUMS,
         _IF_LOGARITHM,
         "log(0) is as good as any number to who adds or compares it",
     ),

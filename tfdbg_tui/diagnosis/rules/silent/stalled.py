@@ -65,7 +65,6 @@ _SAME = 0.98  # of a loss is no less than it was
 
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
 _TO_NEXT = 3  # ops, from the last gradient in a layer to the first in the one before it
-_ADDS_UP = ADDS | {"AddN"}
 _TO_SUM = 6  # ops, from a gradient of a layer to the sum of what comes to all copies of its result
 _CANCELLED = 1e-4  # of what is summed up: the rest is what rounding leaves
 _FOLLOWED = 200  # tensors that come of a gradient
@@ -367,7 +366,7 @@ def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
     waiting = [event]
     while waiting:
         for use in dataflow.consumers(waiting.pop()):
-            if use.event is not None and use.op_type in _ADDS_UP:
+            if use.event is not None and use.op_type in ADDS:
                 yield use.event
             elif use.event is not None and use.op_type in ARRANGES:
                 waiting.append(use.event)
@@ -392,7 +391,7 @@ def _is_summand(run: Run, dataflow: Dataflow, event: TensorEvent, sums: Set[Tens
                 return False
             if made in sums:
                 is_added = True
-            elif use.op_type not in _ADDS_UP and not is_backward(run, made):
+            elif use.op_type not in ADDS and not is_backward(run, made):
                 return False
             elif made not in seen:
                 seen.add(made)
