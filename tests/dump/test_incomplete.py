@@ -817,6 +817,28 @@ def test_an_exit_that_is_caught_is_none(monkeypatch: pytest.MonkeyPatch) -> None
     assert (sys.exit, Quitter.__call__) == (original, original_quit)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python tells nobody what is raised")
+def test_an_exit_that_is_raised_is_told_unless_it_is_caught() -> None:
+    done = [0]
+    calls = ExitCalls(lambda: done[0])
+    for status, then, failure in (
+        (None, 0, None),
+        (0, 0, None),
+        ("no data", 1, None),
+        ("no data", 0, "it raised SystemExit('no data')"),
+    ):
+        with pytest.raises(SystemExit):
+            raise SystemExit(status)
+        done[0] += then
+        assert calls.failure() == failure
+    done[0] += 1
+    calls.stop()
+    with pytest.raises(SystemExit):
+        raise SystemExit("after the end of the dump")
+    assert calls.failure() is None
+    assert [sys.monitoring.get_tool(tool) for tool in (3, 4)] == [None, None]
+
+
 _FORKS = """
 import os, sys, tensorflow as tf, tfdbg_tui
 tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)

@@ -1,4 +1,4 @@
-"""Exit codes: Python tells what ends with it that an error was not caught, but not `sys.exit`.
+"""Exit codes: Python tells at its end of an error that was not caught, but not of a SystemExit.
 
 A program that catches the SystemExit goes on: what it executes after that shows it.
 """
@@ -14,8 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+_FREE_TOOLS = (3, 4)
+"""Numbers by which Python's monitoring knows tools that are no debugger, profiler or the like."""
+
+
 class ExitCalls:
     """Notes calls of `sys.exit`, `exit` and `quit` in the main thread while it is watching.
+
+    From Python 3.12 on also each other SystemExit that is raised there.
 
     Args:
         executions: Returns how many executions are on record.
@@ -33,6 +39,8 @@ class ExitCalls:
         self._quit = quit_
         sys.exit = self._exit
         Quitter.__call__ = quit_  # type: ignore[assignment, method-assign]
+        self._monitoring: Any = getattr(sys, "monitoring", None)
+        self._tool = self._watch_raising()
 
     def stop(self) -> None:
         """Stop watching, but for what somebody has wrapped again."""
@@ -40,18 +48,40 @@ class ExitCalls:
             sys.exit = self._original
         if Quitter.__call__ is self._quit:
             Quitter.__call__ = self._original_quit  # type: ignore[method-assign]
+        if self._tool is not None:
+            self._monitoring.set_events(self._tool, self._monitoring.events.NO_EVENTS)
+            self._monitoring.register_callback(self._tool, self._monitoring.events.RAISE, None)
+            self._monitoring.free_tool_id(self._tool)
 
     def failure(self) -> str | None:
-        """Return how the program has failed, where it called one and executed no more."""
+        """Return how the program has failed, where it has and executed no more."""
         if self._failure is None or self._failure[1] != self._executions():
             return None
-        return f"it called {self._failure[0]}"
+        return self._failure[0]
+
+    def _watch_raising(self) -> int | None:
+        """Ask Python to tell of what is raised; return the number of the tool that is told."""
+        monitoring = self._monitoring
+        free = [tool for tool in _FREE_TOOLS if monitoring and monitoring.get_tool(tool) is None]
+        if not free:
+            return None
+        monitoring.use_tool_id(free[0], "tfdbg-tui")
+        monitoring.register_callback(free[0], monitoring.events.RAISE, self._raised)
+        monitoring.set_events(free[0], monitoring.events.RAISE)
+        return free[0]
+
+    def _raised(self, _code: object, _offset: int, error: BaseException) -> None:
+        if isinstance(error, SystemExit) and self.failure() is None:
+            self._fail(f"it raised SystemExit({error.code!r})", error.code)
 
     def _exit(self, status: Any = None, /) -> NoReturn:
         self._note("sys.exit", status)
         self._original(status)
 
     def _note(self, name: str, status: object) -> None:
+        self._fail(f"it called {name}({status!r})", status)
+
+    def _fail(self, how: str, status: object) -> None:
         if threading.current_thread() is threading.main_thread():
             failed = status is not None and status != 0
-            self._failure = (f"{name}({status!r})", self._executions()) if failed else None
+            self._failure = (how, self._executions()) if failed else None
