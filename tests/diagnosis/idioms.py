@@ -675,6 +675,61 @@ def pooled_log_likelihoods() -> Any:
     return tf.nn.softmax(tf.nn.avg_pool1d(frames, 2, 2, "VALID"), axis=1)
 
 
+def _candidate(number: Any) -> Any:
+    """NaN for small numbers, 0.1 for the largest one of 1, 2 and 3."""
+    return tf.sqrt(number - 1.5) - 0.5 * number + 0.38
+
+
+@healthy
+def best_of_some_where_one_is_nan() -> Any:
+    best, at = c(inf), c(0.0)
+    for i in tf.range(4):
+        number = tf.cast(i, tf.float32)
+        score = _candidate(number)
+        if score < best:
+            best, at = score, number
+    return best, at
+
+
+@healthy
+def best_of_some_by_selects() -> Any:
+    best, at = c([inf, inf]), c([0.0, 0.0])
+    for i in tf.range(4):
+        number = tf.cast(i, tf.float32) + c([0.0, 1.0])
+        score = _candidate(number)
+        at = tf.where(score < best, number, at)
+        best = tf.where(score < best, score, best)
+    return best, at
+
+
+@healthy
+def line_search_beyond_what_is_defined() -> Any:
+    x, step = c(3.0), c(4.0)
+    value = x - tf.math.log(x)
+    for _ in tf.range(5):
+        shorter = x - step
+        lower = shorter - tf.math.log(shorter)
+        if lower < value:
+            x, value = shorter, lower
+        step = step / 2
+    return x
+
+
+@healthy
+def best_so_far_in_variables() -> Any:
+    best, at = _BEST
+    best.assign(inf)
+    for number in (2.0, 1.0, 3.0):
+        score = _candidate(c(number))
+        if score < best:
+            best.assign(score)
+            at.assign(number)
+    return best.read_value()
+
+
+_BEST = tf.Variable(inf), tf.Variable(0.0)
+
+
 # ---- Sick ---------------------------------------------------------------------------------------
 
 
@@ -1273,3 +1328,41 @@ def perplexity_of_an_impossible_word() -> Any:
 @sick
 def logarithms_as_features() -> Any:
     return tf.sigmoid(tf.matmul(tf.math.log(c([[3.0, 0.0], [2.0, 7.0]])), c([[0.3], [0.2]])))
+
+
+@sick
+def bound_by_hand_that_leaves_out_nan() -> Any:
+    zero, root = c([0.0, 0.0]) * 1.0, tf.sqrt(c([-1.0, 4.0]))
+    return tf.where(root > zero, root, zero)
+
+
+@sick
+def best_of_some_that_are_all_nan() -> Any:
+    best = c(inf)
+    for i in tf.range(3):
+        score = tf.sqrt(-1.0 - tf.cast(i, tf.float32))
+        if score < best:
+            best = score
+    return best
+
+
+@sick
+def step_that_is_too_long_but_nan() -> Any:
+    x, step = c(3.0), c(0.5)
+    for _ in tf.range(4):
+        error = tf.sqrt(x - 4.0)
+        if error > 0.1:
+            step = step / 2
+        x = x - step
+    return x
+
+
+@sick
+def best_of_some_and_their_sum() -> Any:
+    best, total = c(inf), c(0.0)
+    for i in tf.range(4):
+        score = tf.sqrt(tf.cast(i, tf.float32) - 1.5)
+        total += score
+        if score < best:
+            best = score
+    return best, total

@@ -23,6 +23,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "decides-about-itself": {"op_type": "Greater", "decides_about_itself": True},
     "decides-about-bad-elements": {"op_type": "Greater", "decides_about_bad_elements": True},
     "guarded": {"op_type": "Greater", "is_guarded": True},
+    "candidate": {"op_type": "Less", "is_left_out_candidate": True},
     "filtered": {"op_type": "Greater", "decides_about_element": True},
     "compared": {"op_type": "Greater"},
     "assigned": {"op_type": "AssignVariableOp"},

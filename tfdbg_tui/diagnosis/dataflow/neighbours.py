@@ -125,6 +125,19 @@ class Neighbours:
         at = self._timeline.at(row)
         return self._node(GraphTensor(graph_id, TensorRef(op_name, slot), at), None, 0)
 
+    def all_inputs(self, node: Node) -> tuple[Node, ...]:
+        """Return what a node was computed from, also tensors that Python gave to an eager op."""
+        if node.graph_id is not None:
+            return self.inputs(node)
+        if node.event is None:
+            return ()
+        given = tuple(
+            Node("op", None, producer.name, None, input_slot=producer.input_slot)
+            for producer in self._producers(node.event)
+            if producer.event is None and producer.nearest is None and producer.via == "eager"
+        )
+        return tuple(sorted((*self.inputs(node), *given), key=lambda node: node.input_slot))
+
     def recorded_uses(self, event: TensorEvent) -> list[TensorEvent]:
         """Return the nearest recorded tensors that were computed from one.
 

@@ -34,7 +34,7 @@ from tfdbg_tui.diagnosis.roots.additions import Additions
 from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, parted, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging
 from tfdbg_tui.diagnosis.roots.nodes import Node, Root, top_of, tops_of
-from tfdbg_tui.diagnosis.values import explains, same_counts
+from tfdbg_tui.diagnosis.values import bad_kinds, explains, same_counts
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
@@ -260,8 +260,16 @@ class Causes:
         return producer
 
     def _asked_about(self, event: TensorEvent, producer: Producer) -> bool:
-        """Whether a select leaves out what is not finite: ``tf.where(is_finite(x), x, np.inf)``."""
-        if op_type_of(self._run, event) not in SELECTS_ELEMENTS or producer.input_slot != 1:
+        """Whether a select leaves out what is not finite: ``tf.where(is_finite(x), x, np.inf)``.
+
+        Also one that gives ∞ and has left out all NaN, which is what it was given here.
+        """
+        if op_type_of(self._run, event) not in SELECTS_ELEMENTS:
+            return False
+        given, made = (bad_kinds(s) for s in (self.input_summary(producer), self.summary(event)))
+        if given and made and given.isdisjoint(made):
+            return True
+        if producer.input_slot != 1:
             return False
         condition = next(iter(self._dataflow.producers(event)), None)
         return condition is not None and condition.op_type == "IsFinite"

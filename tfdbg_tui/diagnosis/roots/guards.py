@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from tfdbg_tui.diagnosis.dataflow.neighbours import Node
 from tfdbg_tui.diagnosis.op_traits import (
     COMBINES_ANSWERS,
     COMPARISONS,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.dataflow.neighbours import Node
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.logdir import TensorSummary
@@ -194,7 +194,7 @@ class Guards:
 
     def _settles(self, taker: Node, maker: Node, event: TensorEvent) -> bool:
         """Whether an op that combines answers takes another one that decides for bad elements."""
-        inputs = self._inputs(taker)
+        inputs = self.dataflow.neighbours.all_inputs(taker)
         others = [node for node in inputs if node.input_slot != taker.input_slot]
         made = self._made(maker, event)
         if taker.op_type in ("LogicalAnd", "LogicalOr"):
@@ -225,7 +225,7 @@ class Guards:
 
     def _left_out(self, node: Node, made: _Made, *, answer: bool) -> frozenset[_Side]:
         """Return on which sides an answer is the same for all that the maker is not defined for."""
-        inputs = self._inputs(node)
+        inputs = self.dataflow.neighbours.all_inputs(node)
         if node.is_boundary or node.op_type == "LogicalNot":
             given = answer is node.is_boundary
             return self._left_out(inputs[0], made, answer=given) if len(inputs) == 1 else _NEITHER
@@ -310,22 +310,8 @@ class Guards:
         bound = (number if alike else -number) - apart
         return bound >= edge - doubt if side is _LOW else bound <= edge + doubt
 
-    def _inputs(self, node: Node) -> tuple[Node, ...]:
-        """Return what a node was computed from, also tensors that Python gave to an eager op."""
-        if node.graph_id is not None:
-            return self.dataflow.neighbours.inputs(node)
-        if node.event is None:
-            return ()
-        made = self.dataflow.neighbours.inputs(node)
-        given = tuple(
-            Node("op", None, producer.name, None, input_slot=producer.input_slot)
-            for producer in self.dataflow.producers(node.event)
-            if producer.event is None and producer.nearest is None and producer.via == "eager"
-        )
-        return tuple(sorted((*made, *given), key=lambda node: node.input_slot))
-
     def _input(self, node: Node, slot: int | None) -> Node | None:
-        inputs = self._inputs(node)
+        inputs = self.dataflow.neighbours.all_inputs(node)
         return next((n for n in inputs if n.input_slot == slot), None)
 
     def _number(self, guard: Node, slot: int, *, smallest: bool) -> float | None:
@@ -423,7 +409,7 @@ class Guards:
     def _terms(
         self, node: Node, slope: _Slope | None, at_zero: bool
     ) -> Iterator[tuple[Node, _Slope | None]]:
-        inputs = self._inputs(node)
+        inputs = self.dataflow.neighbours.all_inputs(node)
         op_type = node.op_type or ""
         if node.is_boundary or op_type in _KEEP_ORDER or (at_zero and op_type == "Abs"):
             for term in inputs:

@@ -29,6 +29,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     is_list_op,
     unrecorded,
 )
+from tfdbg_tui.diagnosis.roots.candidates import Candidates
 from tfdbg_tui.diagnosis.roots.guards import Guards
 from tfdbg_tui.diagnosis.roots.tolerance import Tolerance
 from tfdbg_tui.diagnosis.values import total
@@ -199,6 +200,12 @@ class BadUse:
         """Whether the answers about bad elements do not count: see `guards`."""
         guards = Guards(self.dataflow, self.summaries)
         return guards.leave_out(self.event, self._of_this_op)
+
+    @property
+    def is_left_out_candidate(self) -> bool:
+        """Whether the program keeps what it had chosen before: see `candidates`."""
+        candidates = Candidates(self.run, self.dataflow, self.summaries)
+        return candidates.leave_out(self.event, self._of_this_op)
 
     @property
     def _takers(self) -> tuple[Node, ...]:
@@ -414,6 +421,12 @@ USES = (
         lambda use: use.op_type in COMPARISONS and use.is_guarded,
         _ALWAYS,
         "another answer about the number has left the element out",
+    ),
+    Row(
+        "candidate",
+        lambda use: use.op_type in COMPARISONS and use.is_left_out_candidate,
+        _ALWAYS,
+        "the best number so far is kept in its place, and looked at by itself",
     ),
     Row(
         "filtered",
