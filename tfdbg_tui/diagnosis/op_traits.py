@@ -98,6 +98,9 @@ DATASET_ELEMENTS = frozenset(
 ARGUMENTS = DATASET_ELEMENTS | {"Placeholder"}
 """Ops that give what a function takes: its arguments, or elements of a dataset."""
 
+BATCH_NORMS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
+"""All their outputs but the first are statistics of the batch."""
+
 DIVISIONS = having(Trait.DIVIDES)
 ELEMENTWISE = having(Trait.ELEMENTWISE)
 FLOAT_OPS = having(Trait.FLOAT)

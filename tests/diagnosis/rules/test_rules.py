@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis import rules
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain, sources
-from tfdbg_tui.diagnosis.rules.model import Case, Input, Rule, User
+from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Rule, User
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
 from tfdbg_tui.logdir import TensorSummary
 
@@ -165,6 +165,21 @@ def test_a_zero_beside_an_overflow_is_no_negative_power_of_zero() -> None:
     assert explain(case("Pow", infinite, base, two))[0].id == "product-overflow"
     rule, match = explain(case("Pow", infinite[::-1], base, -two))
     assert (rule.id, match.certainty) == ("pow-of-zero", "proved")
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({}, "batch-norm-overflow"),
+        ({"gradients": True, "growth": Growth(0, 1.0, 2, 1e30)}, "grew-until-overflow"),
+        ({"training": True, "healthy_before": 10}, "diverged-until-overflow"),
+    ],
+    ids=["first", "grown", "finite-before"],
+)
+def test_a_variance_that_a_training_makes_overflow(told: dict[str, Any], expected: str) -> None:
+    first = catalogue.ALL["batch-norm-overflow"].example.case
+    assert first is not None
+    assert explain(replace(first, **told))[0].id == expected
 
 
 def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero() -> None:

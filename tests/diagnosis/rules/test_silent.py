@@ -241,8 +241,9 @@ def test_attention_without_a_scale(
     ("first", "width", "expected"),
     [(1, 3000.0, ["saturated-softmax"]), (1, 300.0, []), (CALLS - 3, 3000.0, [])],
 )
+@pytest.mark.parametrize("size", [64, 2], ids=["batch", "two-actions"])
 def test_what_one_step_has_saturated(
-    tmp_path: Path, first: int, width: float, expected: list[str]
+    tmp_path: Path, first: int, width: float, expected: list[str], size: int
 ) -> None:
     """A classifier that is sure of all that it has learned gets far apart, but not that far."""
     recorded = program(tmp_path)
@@ -251,7 +252,7 @@ def test_what_one_step_has_saturated(
     recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "LogSoftmax:0", outputs=0)
     for step in range(CALLS):
         half = width / 2 if step >= first else 1.0
-        wide = np.linspace(-half, half, 64, dtype=np.float32)
+        wide = np.linspace(-half, half, size, dtype=np.float32)
         recorded.trace("f", "logits", wide, serial=step + 1, extremes=True)
         recorded.trace("f", "LogSoftmax", -wide, serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)

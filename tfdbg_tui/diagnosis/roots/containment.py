@@ -23,6 +23,7 @@ from tfdbg_tui.diagnosis.gradients import (
 from tfdbg_tui.diagnosis.op_traits import (
     ARGUMENTS,
     ASKS,
+    BATCH_NORMS,
     BOUNDS,
     COUNTS_ANSWERS,
     DATASET_ELEMENTS,
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
     from tfdbg_tui.logdir import Run
-
-# Of these ops all outputs but the first are statistics, which are NaN for an empty batch; it is
-# their use that would do harm.  (tf.debugging.enable_check_numerics leaves them out as well.)
-_STATISTICS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 
 _TRIED = 16  # later computations of a gradient that are looked at
 
@@ -192,7 +189,9 @@ class Containment:
             if self._is_result(event, uses):
                 uses = ()
         if not uses:
-            statistics = op_type_of(self._run, event) in _STATISTICS and event.slot > 0
+            # Statistics are NaN for an empty batch; it is their use that would do harm.
+            # (tf.debugging.enable_check_numerics leaves them out as well.)
+            statistics = op_type_of(self._run, event) in BATCH_NORMS and event.slot > 0
             stays = tolerance in (Tolerance.KEPT, Tolerance.MARKER)
             harmless = statistics or stays or self._unused(event) or self._is_spare(event)
             return harmless or self._unrecorded.goes_into_call(event)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tfdbg_tui.diagnosis.op_traits import BATCH_NORMS
 from tfdbg_tui.diagnosis.rules.conditions import bad_out, bad_values, finite_in
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule
+from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 
 
 def _function(case: Case) -> Match | None:
@@ -45,6 +46,17 @@ RULES = (
         why="The program wrote down an ∞, and this op has no value for it.",
         fix="Use a large finite number in its place, or leave out the element before this op.",
         example=example("Softmax", given(INF, 1, by="Const"), out=[NAN, 0]),
+    ),
+    Rule(
+        id="batch-norm",
+        title="Batch normalisation of finite numbers",
+        op_types=BATCH_NORMS | ops("FusedBatchNormGradV3"),
+        test=finite_in(),
+        why="The variance is 0 and epsilon too small, or the values are so large that their "
+        "squares "
+        "overflow.",
+        fix="Raise epsilon; normalise the inputs.",
+        example=example("FusedBatchNormV3", given(1), given(1), given(0), out=[NAN]),
     ),
     Rule(
         id="born-of-finite",

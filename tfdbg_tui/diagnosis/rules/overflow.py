@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS
-from tfdbg_tui.diagnosis.op_traits import DIVISIONS
+from tfdbg_tui.diagnosis.op_traits import BATCH_NORMS, DIVISIONS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     bad_out,
@@ -111,6 +111,11 @@ def _diverged(case: Case) -> Match | None:
 
 def _overflowed_at_once(case: Case) -> Match | None:
     return _doubted_by_training(case, overflow(nan=True)(case)) if _jumped(case) else None
+
+
+def _batch_overflowed(case: Case) -> Match | None:
+    match = overflow()(case)
+    return match.doubted() if match else None
 
 
 def _jumped(case: Case) -> bool:
@@ -425,7 +430,7 @@ RULES = (
     Rule(
         id="grew-until-overflow",
         title="Training diverged: numbers grew from step to step until they overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        op_types=_MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS,
         test=_grew_in_training,
         why="Each step made the same tensor larger by about the same factor, as steps do that are "
         "too long: what went before is on record.",
@@ -459,7 +464,7 @@ RULES = (
     Rule(
         id="diverged-until-overflow",
         title="Training diverged until numbers overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS | _STEPS,
+        op_types=_MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
         test=_diverged,
         why="The same tensor was finite in the steps before, and has become too large since, as "
         "numbers do where a step is too long, or a batch far from all others.",
@@ -525,7 +530,7 @@ RULES = (
     Rule(
         id="overflowed-at-once",
         title="Numbers overflowed in one step, without having grown before",
-        op_types=_MATMULS | _SUMS | _PRODUCTS | _STEPS,
+        op_types=_MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
         test=_overflowed_at_once,
         why="The same tensor was no larger in the step before than ever: this batch, or the one "
         "before it, is far from all others, or the step between them was far too long.",
@@ -536,6 +541,17 @@ RULES = (
             out=[INF, 1], training=True,
             healthy_before=8, steady=Steady(0, 7, 2.5),
         ),
+    ),
+    Rule(
+        id="batch-norm-overflow",
+        title="The variance of a batch overflowed",
+        op_types=BATCH_NORMS,
+        test=_batch_overflowed,
+        why="What comes in is so large that its squares are beyond the largest number, as those of "
+        "numbers above 1.8e19 are in float32.",
+        fix="Normalise the inputs. Where it is the training that has made the numbers so large, "
+        "lower the learning rate, clip gradients (clipnorm).",
+        example=example("FusedBatchNormV3", given(1e30, -1e30), given(1), given(0), out=[INF]),
     ),
     Rule(
         id="norm-overflow",

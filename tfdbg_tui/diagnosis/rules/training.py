@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from tfdbg_tui.diagnosis.op_traits import BATCH_NORMS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     empty,
-    finite_in,
     identity,
     in_forward,
     named,
     outside,
-    overflow,
     zero_denominator,
 )
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
-
-_BATCH_NORMS = ops("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
-
-
-def _overflowed(case: Case) -> Match | None:
-    match = overflow()(case)
-    return match.doubted() if match else None
 
 
 def _negative_variance(case: Case) -> Match | None:
@@ -77,7 +69,7 @@ RULES = (
     Rule(
         id="batch-norm-negative-variance",
         title="Batch normalisation with a negative variance",
-        op_types=_BATCH_NORMS,
+        op_types=BATCH_NORMS,
         test=_negative_variance,
         why="A moving variance below 0 was loaded or assigned.",
         fix="Check the checkpoint; reset the moving statistics.",
@@ -97,33 +89,11 @@ RULES = (
     Rule(
         id="batch-norm-of-empty",
         title="Batch normalisation of an empty batch",
-        op_types=_BATCH_NORMS,
+        op_types=BATCH_NORMS,
         test=empty("nan"),
         why="Mean and variance of no elements are 0 / 0.",
         fix="Do not feed empty batches (drop_remainder=True, or filter them out).",
         example=example("FusedBatchNormV3", given(), given(1), given(0), out=[NAN]),
-    ),
-    Rule(
-        id="batch-norm-overflow",
-        title="The variance of a batch overflowed",
-        op_types=_BATCH_NORMS,
-        test=_overflowed,
-        why="What comes in is so large that its squares are beyond the largest number, as those of "
-        "numbers above 1.8e19 are in float32.",
-        fix="Normalise the inputs. Where it is the training that has made the numbers so large, "
-        "lower the learning rate, clip gradients (clipnorm).",
-        example=example("FusedBatchNormV3", given(1e30, -1e30), given(1), given(0), out=[INF]),
-    ),
-    Rule(
-        id="batch-norm",
-        title="Batch normalisation of finite numbers",
-        op_types=_BATCH_NORMS | ops("FusedBatchNormGradV3"),
-        test=finite_in(),
-        why="The variance is 0 and epsilon too small, or the values are so large that their "
-        "squares "
-        "overflow.",
-        fix="Raise epsilon; normalise the inputs.",
-        example=example("FusedBatchNormV3", given(1), given(1), given(0), out=[NAN]),
     ),
     Rule(
         id="random-with-bad-parameter",

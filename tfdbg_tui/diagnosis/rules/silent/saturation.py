@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import SATURATED_ACTIVATION, SATURATED_SOFTMAX
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, in_which_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
 _SAMPLE = 8  # of them whose records are read
 _SOME_SIZE = 32  # elements of which it means something that all are alike
+_PAIR = 2  # of a softmax that one step has made far too wide, as that of two actions in one state
 
 _WIDE = 60.0
 """A layer's output that runs from below minus this to above this: the slope is within ±10."""
@@ -90,11 +91,13 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         found = _width(run, dataflow, event, before, given.event)
         if found is None:
             continue
-        low, high, times = found
+        low, high, wide = found
+        times = len(wide)
         always = times == len(before)
         evidence = (
             f"what {op_type} takes was too wide in {'each of' if always else 'the last'} "
-            f"{times:,} computations measured: at last from {low:.3g} to {high:.3g}"
+            f"{times:,} computations measured{in_which_steps(run, wide)}: "
+            f"at last from {low:.3g} to {high:.3g}"
         )
         rule = SATURATED_SOFTMAX if op_type in _SOFTMAX else SATURATED_ACTIVATION
         yield Suspect(event, rule, Match("likely", evidence), times)
@@ -102,8 +105,8 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
 
 def _width(
     run: Run, dataflow: Dataflow, event: TensorEvent, before: Magnitudes, given: TensorEvent
-) -> tuple[float, float, int] | None:
-    """Return from where to where what an activation takes runs, and in how many computations.
+) -> tuple[float, float, Magnitudes] | None:
+    """Return from where to where what an activation takes runs, and the computations of which.
 
     None where it is not too wide: from the first computation on, or far more so since a later one.
 
@@ -128,9 +131,10 @@ def _width(
             continue
         rows = mine.rows[np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(int))]
         events = [replace(given, index=row) for row in rows.tolist()]
-        ends = [_ends(summary_of(run, one), least, softmax=softmax) for one in events]
+        size = _SOME_SIZE if least == width or not softmax else _PAIR
+        ends = [_ends(summary_of(run, one), least, size, softmax=softmax) for one in events]
         if all(ends) and ends[-1]:
-            return (*ends[-1], len(mine))
+            return (*ends[-1], mine)
     return None
 
 
@@ -141,7 +145,7 @@ def _is_attention(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
 
 
 def _ends(
-    summary: TensorSummary | None, width: float, *, softmax: bool
+    summary: TensorSummary | None, width: float, size: int, *, softmax: bool
 ) -> tuple[float, float] | None:
     """Return the extremes of a tensor, if it is that wide, and no mask.
 
@@ -154,7 +158,7 @@ def _ends(
         is_wide = high - low >= width and low >= -_MASKED * max(high, 0.0)
     else:
         is_wide = min(-low, high) >= width / 2
-    return (low, high) if is_wide and (summary.size or 0) >= _SOME_SIZE else None
+    return (low, high) if is_wide and (summary.size or 0) >= size else None
 
 
 def _flat(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:

@@ -24,7 +24,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
     VANISHING_GRADIENT,
 )
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, in_which_steps
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.values import told_apart
@@ -158,7 +158,7 @@ def _off(
             always = times == len(found)
             evidence = (
                 f"all {size:,} outputs are 0 in {'all' if always else 'the last'} {times:,} "
-                f"computations measured{_since(run, off)}"
+                f"computations measured{in_which_steps(run, off)}"
             )
             rule = dead_relu(run, dataflow, event) if always else DEAD_RELU
             yield Suspect(event, rule, Match("likely", evidence), times)
@@ -180,15 +180,6 @@ def dead_relu(run: Run, dataflow: Dataflow, event: TensorEvent) -> Explanation:
         return DEAD_FROM_THE_FIRST
     in_session = run.executions.kind(first).op_type.startswith(SESSION_RUN)
     return DEAD_FROM_THE_FIRST if in_session else DEAD_RELU
-
-
-def _since(run: Run, found: Magnitudes) -> str:
-    """Return from which step to which something was measured, as the end of a sentence."""
-    steps, _ = by_step(run, found)
-    if not steps.size:
-        return ""
-    first, last = f"{steps[0]:,}", f"{steps[-1]:,}"
-    return f", from step {first} to {last}" if first != last else f", in step {first}"
 
 
 def _computations(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.history import by_step
+
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.model import Explanation, Match
-    from tfdbg_tui.logdir import Layer
+    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +35,17 @@ class Suspect:
     layer: Layer | None = None
     others: tuple[Layer, ...] = ()
     step: int | None = None
+
+
+def in_which_steps(run: Run, found: Magnitudes) -> str:
+    """Return from which step to which something was measured, as the end of a sentence.
+
+    Args:
+        run: The run.
+        found: What was measured.
+    """
+    steps, _ = by_step(run, found)
+    if not steps.size:
+        return ""
+    first, last = f"{steps[0]:,}", f"{steps[-1]:,}"
+    return f", from step {first} to {last}" if first != last else f", in step {first}"
