@@ -19,7 +19,6 @@ import csv
 import io
 import itertools
 import json
-import os
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli.options import add_logdir, add_run
@@ -120,7 +119,7 @@ def cells(row: TensorRow) -> tuple[str, ...]:
             row.op_type or "",
             row.function,
             counts_text(row.summary),
-            f"{os.path.basename(place.file)}:{place.line}" if place else "",
+            place.short if place else "",
         )
     )
 

@@ -6,6 +6,7 @@ library doing as it was told.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,11 @@ class Location:
     line: int
     function: str
     code: str
+
+    @property
+    def short(self) -> str:
+        """File and line in few characters: ``train.py:12``."""
+        return f"{os.path.basename(self.file)}:{self.line}"
 
 
 def location_json(location: Location | None) -> dict[str, Any] | None:

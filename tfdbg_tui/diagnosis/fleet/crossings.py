@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -116,7 +115,7 @@ def _outside(run: Run) -> Iterator[_Op]:
 
 def _place(run: Run, stack_id: int | None) -> str:
     location = location_of(run, stack_id)
-    return f"{os.path.basename(location.file)}:{location.line}" if location else ""
+    return location.short if location else ""
 
 
 def _healthy_crossing(run: Run, op: _Op) -> Crossing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,7 @@ class ProgramLines:
     def _loaded_at(self, event: TensorEvent) -> str:
         """Say where an op was loaded, which was made by no line of the program."""
         line = self._written_at(event) if is_loaded(self._run, event) else None
-        return f"; loaded at {os.path.basename(line.file)}:{line.line}" if line else ""
+        return f"; loaded at {line.short}" if line else ""
 
     def _updated_at(self, event: TensorEvent) -> Location | None:
         """Return the user's line that has updated, in a graph, what is read of a variable, bad."""
@@ -86,14 +85,14 @@ class ProgramLines:
         """Say where Python assigned a variable what is read of it, or where an update is read."""
         updated, read = self._updated_at(event), self._written_at(event)
         if updated is not None and read is not None:
-            named = f"; read at {os.path.basename(read.file)}:{read.line}"
+            named = f"; read at {read.short}"
             return named if (read.file, read.line) != (updated.file, updated.line) else ""
         assigned = [
             location_of(self._run, stack_id_of(self._run, producer.event))
             for producer in self._dataflow.producers(event)
             if producer.via == "variable" and producer.event and producer.event.kind == "execution"
         ]
-        lines = [f"{os.path.basename(line.file)}:{line.line}" for line in assigned if line]
+        lines = [line.short for line in assigned if line]
         return f"; assigned at {lines[0]}" if lines else ""
 
     def _in_thread(self, event: TensorEvent) -> str:

@@ -113,12 +113,11 @@ class RootEvidence:
         else:
             same = (e for e in alike if op_type_of(run, e) == found.op_type)
             lines = [self._lines.ran(event) for event in same if not is_backward(run, event)]
-        others = dict.fromkeys((line.file, line.line) for line in lines if line)
+        others = {(line.file, line.line): line.short for line in lines if line}
         if found.location:
             others.pop((found.location.file, found.location.line), None)
-        named = [f"{os.path.basename(file)}:{number}" for file, number in others]
         whose = "the gradient of " if backward else ""
-        return f"; the same in {whose}{_first_of(named)}" if named else ""
+        return f"; the same in {whose}{_first_of(list(others.values()))}" if others else ""
 
     def _other_arguments(self, root: Root, alike: Sequence[TensorEvent]) -> str:
         """Say what else came in that was bad: of a batch of data several arrays may be."""
@@ -152,7 +151,7 @@ class RootEvidence:
             self._run.graphs.get(graph_id_of(self._run, event) or ""),
         )
         inside = f" in {readable_function(graph.name)}" if graph else ""
-        at = f" at {os.path.basename(line.file)}:{line.line}" if line else ""
+        at = f" at {line.short}" if line else ""
         return f"{name_of(self._run, event)}{inside}{at}"
 
     def _hidden(self, root: Root) -> str:

@@ -338,7 +338,7 @@ class Snapshot:
     def line(self, stack_id: int) -> str:
         """Return the user's line of a stack trace as ``file.py:12``; "" where it is not known."""
         location = self._location(stack_id)
-        return f"{os.path.basename(location.file)}:{location.line}" if location else ""
+        return location.short if location else ""
 
     def find_place(self, path: str, line: int) -> SourcePlace | None:
         """Return a line of the first source file whose path ends in `path`."""
