@@ -33,7 +33,7 @@ LABELS: dict[str, Any] = json.loads((HERE / "labels.json").read_text())
 TOLD = ("bad", "suspect")
 DIVERGED = {
     *("training-diverges", "grew-until-overflow", "diverged-until-overflow"),
-    "diverged-until-exp-overflow",
+    *("diverged-until-exp-overflow", "steps-too-long", "numbers-explode"),
 }
 RULES = {
     "dead-relu": {"dead-relu"},
@@ -52,7 +52,7 @@ RULES = {
         *("mean-of-nothing", "overflowed-at-once", *DIVERGED),
     },
     "saturated": {"saturated-activation", "saturated-softmax", "log-of-softmax"},
-    "vanishing-gradients": {"vanishing-gradient", "gradient-underflow"},
+    "vanishing-gradients": {"vanishing-gradient", "output-cancelled", "gradient-underflow"},
     "layer-never-changes": {"layer-never-changes", "no-gradient"},
 }
 """Of each cause the rules that name it."""

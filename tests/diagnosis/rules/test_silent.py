@@ -1390,3 +1390,70 @@ def test_gradients_that_cancel_one_another_do_not_vanish_on_the_way(
             recorded.trace("f", tape + name, value, serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     assert suspects(recorded) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("op_type", "dtype", "also_of", "text"),
+    [
+        ("StopGradient", "float32", 2, "; StopGradient at program.py:7 lets no gradient through"),
+        ("Cast", "int32", 2, "; Cast at program.py:7 lets no gradient through"),
+        ("Round", "float32", 2, "; Round at program.py:7 lets no gradient through"),
+        ("Relu", "float32", 2, None),
+        ("Shape", "int32", 2, None),  # of how large it is
+        ("StopGradient", "float32", 3, None),  # it is of what is trained, too
+    ],
+)
+@pytest.mark.parametrize("is_eager", [False, True])
+def test_layers_behind_one_op_without_a_gradient_are_told_together(
+    tmp_path: Path, op_type: str, dtype: str, also_of: int, text: str | None, is_eager: bool
+) -> None:
+    recorded = program(tmp_path)
+    for handle, name in ((1, "first"), (2, "second"), (3, "last")):
+        recorded.layer(handle, 0, name, "Dense")
+        recorded.variable(handle, layer=handle)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+        recorded.execution("AssignVariableOp", [handle], {})
+    (_cut_eagerly if is_eager else _cut_in_graph)(recorded, op_type, dtype, also_of)
+    found = diagnose(recorded.open()).suspects
+    assert {finding.rule for finding in found} == {"layer-never-changes"}
+    named = [(f.layer.name, [o.name for o in f.other_layers], f.step) for f in found if f.layer]
+    if text is None:
+        assert [(name, others) for name, others, _ in named] == [("first", []), ("second", [])]
+        return
+    assert named == [("second", ["first"], 0)]
+    assert f"{text} to it and 1 more layer" in found[0].evidence
+
+
+def _cut_in_graph(recorded: Program, op_type: str, dtype: str, also_of: int) -> None:
+    recorded.function("f", "f", "v1", "v2", "v3", captured=(1, 2, 3))
+    for handle in (1, 2, 3):
+        recorded.op("f", "Placeholder", f"v{handle}")
+        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
+    also = f"read{also_of}:0"
+    recorded.op("f", "MatMul", "first", "x:0", "read1:0", layer=1, dtype="float32")
+    recorded.op("f", "MatMul", "second", "first:0", also, "read2:0", layer=2, dtype="float32")
+    recorded.op("f", op_type, "cut", "second:0", line=7, dtype=dtype)
+    recorded.op("f", "MatMul", "last", "cut:0", "read3:0", layer=3, dtype="float32")
+    recorded.op("f", "Mean", "loss", "last:0", dtype="float32")
+    recorded.op("f", "AssignSubVariableOp", "assign", "v3:0", "loss:0", outputs=0)
+    recorded.gradients([1, 2, 3], unconnected=(1, 2), of=("f", "loss:0"))
+    for step in range(CALLS):
+        for name in ("first", "second", "last", "loss"):
+            recorded.trace("f", name, some(0.1), serial=100 + step, extremes=True)
+        recorded.execution("f", [], {1000 + step: some(1)}, "f", serial=100 + step)
+
+
+def _cut_eagerly(recorded: Program, op_type: str, dtype: str, also_of: int) -> None:
+    for step in range(CALLS):
+        at = 10 * step + 10
+        for handle in (1, 2, 3):
+            recorded.execution("ReadVariableOp", [handle], {at + handle: some(0.1)})
+        recorded.execution("MatMul", [at, at + 1], {at + 4: some(0.1)}, layer=1)
+        given = [at + 4, at + also_of, at + 2]
+        recorded.execution("MatMul", given, {at + 5: some(0.1)}, layer=2)
+        cut = some(1, dtype=np.dtype(dtype).type)
+        recorded.execution(op_type, [at + 5], {at + 6: cut}, line=7)
+        recorded.execution("MatMul", [at + 6, at + 3], {at + 7: some(0.1)}, layer=3)
+        recorded.execution("Mean", [at + 7], {at + 8: some(0.1, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [3], {})
+    recorded.gradients([1, 2, 3], unconnected=(1, 2), of_eager=18)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.cuts import find_cuts
 from tfdbg_tui.diagnosis.layers import output_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import find_untrained
+from tfdbg_tui.diagnosis.training import Untrained, find_untrained
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.cuts import Cut
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.diagnosis.training import Untrained
     from tfdbg_tui.logdir import Layer, Run
 
 _NAMED = 3  # variables
@@ -30,8 +31,18 @@ def find_unchanged(run: Run, dataflow: Dataflow) -> list[Suspect]:
         run: The run.
         dataflow: Of the run.
     """
-    found = []
-    for untrained in find_untrained(run, dataflow):
+    untrained_layers = find_untrained(run, dataflow)
+    found, told = [], set[Untrained]()
+    asked = [untrained for untrained in untrained_layers if untrained.asked]
+    wanted = {variable.key for untrained in asked for variable in untrained.variables}
+    for cut in find_cuts(run, dataflow, wanted) if wanted else ():
+        behind = [one for one in asked if _keys(one) <= {*cut.keys}]
+        if behind and told.isdisjoint(behind):
+            told.update(behind)
+            found.append(_cut_off(behind, cut))
+    for untrained in untrained_layers:
+        if untrained in told:
+            continue
         event = _place(run, dataflow, untrained)
         taker = None
         if event is None and untrained.layer is not None and untrained.asked:
@@ -45,6 +56,33 @@ def find_unchanged(run: Run, dataflow: Dataflow) -> list[Suspect]:
             suspect = Suspect(event, LAYER_NEVER_CHANGES, match, len(untrained.variables))
             found.append(replace(suspect, step=step))
     return found
+
+
+def _cut_off(behind: list[Untrained], cut: Cut) -> Suspect:
+    """Return what is to be said of the layers that an op lets no gradient through to.
+
+    Args:
+        behind: These.
+        cut: The op.
+    """
+    nearest_first = sorted(behind, key=lambda one: min(cut.keys.index(key) for key in _keys(one)))
+    variables = tuple(variable for one in nearest_first for variable in one.variables)
+    layer, *others = dict.fromkeys(one.layer for one in nearest_first)
+    evidence = _evidence(Untrained(layer, variables, asked=True), None)
+    more = f" and {len(others):,} more layer{'s' * (len(others) > 1)}" if others else ""
+    match = Match("likely", f"{evidence}; {cut.text} lets no gradient through to it{more}")
+    return Suspect(
+        cut.event,
+        LAYER_NEVER_CHANGES,
+        match,
+        len(variables),
+        layer,
+        tuple(one for one in others if one is not None),
+    )
+
+
+def _keys(untrained: Untrained) -> set[tuple[int, int]]:
+    return {variable.key for variable in untrained.variables}
 
 
 def _place(run: Run, dataflow: Dataflow, untrained: Untrained) -> TensorEvent | None:

@@ -1,0 +1,174 @@
+"""Where the way back of a gradient is cut: ops that have none, between a loss and variables."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfdbg_tui.diagnosis.dataflow.variables import READS
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of, summary_of
+from tfdbg_tui.diagnosis.history import computed
+from tfdbg_tui.diagnosis.locations import location_of
+from tfdbg_tui.diagnosis.updates import variables_read
+from tfdbg_tui.wire.dtypes import MAX_FINITE, dtype_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Set
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.logdir import GradientRequest, GraphOp, Run
+
+    Key = tuple[int, int]
+
+_MOST = 20_000  # ops that are looked at
+_HAVE_NO_GRADIENT = frozenset(
+    {
+        *("StopGradient", "Round", "Rint", "Floor", "Ceil", "FloorDiv", "FloorMod", "OneHot"),
+        *("PyFunc", "PyFuncStateless", "Bucketize", "Bincount", "NonMaxSuppressionV3"),
+    }
+)
+"""Of those that give floating-point numbers; what gives integers or flags has none either."""
+_OF_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
+"""Of how large a tensor is, not of its numbers."""
+_FLOATING = frozenset({*MAX_FINITE, "complex64", "complex128", "resource", "variant"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An op that lets no gradient through to variables.
+
+    Attributes:
+        event: A tensor that the op makes, or takes, or what is made of it: one that is on record.
+        text: Its type and its line.
+        keys: The variables that it is made of, the nearest first.
+    """
+
+    event: TensorEvent
+    text: str
+    keys: tuple[Key, ...]
+
+
+class _Ops(NamedTuple):
+    """The ops that a loss is made of: those of a graph, or executions.
+
+    Attributes:
+        given: Returns the ops that made what an op takes.
+        is_cut: Tells whether an op has no gradient.
+        read: Returns the variables that an op reads.
+        cut: Describes an op, given the variables behind it; None where nothing there is on record.
+    """
+
+    given: Callable[[Any], Iterable[Hashable]]
+    is_cut: Callable[[Any], bool]
+    read: Callable[[Any], Set[Key]]
+    cut: Callable[[Any, tuple[Key, ...]], Cut | None]
+
+
+def find_cuts(run: Run, dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
+    """Yield the ops that keep the gradients of losses from some variables, and from no others.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        wanted: The variables.
+    """
+    others = {variable.key for variable in run.variables if variable.trainable} - wanted
+    told: set[Hashable] = set()
+    for request in run.gradient_requests:
+        unconnected = {(request.file_set, handle) for handle in request.unconnected}
+        if wanted.isdisjoint(unconnected):
+            continue
+        loss, ops = _loss(run, dataflow, request)
+        for op in _before(loss, ops, ops.is_cut) if loss is not None else ():
+            if op in told or not ops.is_cut(op):
+                continue
+            told.add(op)
+            behind = _before(op, ops, lambda _: False)
+            keys = tuple(dict.fromkeys(key for one in behind for key in ops.read(one)))
+            found = ops.cut(op, keys) if wanted & {*keys} and others.isdisjoint(keys) else None
+            if found is not None:
+                yield found
+
+
+def _before(last: Hashable, ops: _Ops, stops: Callable[[Any], bool]) -> list[Hashable]:
+    """Return an op and those that it is made of, the nearest first.
+
+    Args:
+        last: The op.
+        ops: It and others.
+        stops: Tells of which ops what they are made of is left out.
+    """
+    waiting, found = deque([last]), {last: None}
+    while waiting and len(found) < _MOST:
+        op = waiting.popleft()
+        for made in () if stops(op) else ops.given(op):
+            if made not in found:
+                found[made] = None
+                waiting.append(made)
+    return list(found)
+
+
+def _loss(run: Run, dataflow: Dataflow, request: GradientRequest) -> tuple[Hashable | None, _Ops]:
+    if request.target is not None:
+        loss = run.op(request.target_graph_id, request.target.op_name)
+        return loss, _ops_of_graph(run, dataflow)
+    made = dataflow.timeline.maker_in(request.file_set, request.target_id)
+    return made, _executions(run, dataflow)
+
+
+def _ops_of_graph(run: Run, dataflow: Dataflow) -> _Ops:
+    def given(op: GraphOp) -> Iterator[GraphOp]:
+        ops = run.graphs[op.graph_id].ops
+        names = (ref.op_name for ref in op.inputs if op.op_type not in _OF_SHAPES)
+        return (ops[name] for name in names if name in ops)
+
+    def is_cut(op: GraphOp) -> bool:
+        dtypes = {dtype_name(number).removesuffix("_ref") for number in op.output_dtypes}
+        no_floats = bool(dtypes) and dtypes.isdisjoint(_FLOATING)
+        is_of_numbers = bool(op.inputs) and op.op_type not in _OF_SHAPES
+        return op.op_type in _HAVE_NO_GRADIENT or (no_floats and is_of_numbers)
+
+    def read(op: GraphOp) -> Set[Key]:
+        if op.op_type not in READS:
+            return frozenset()
+        return {(run.graphs[op.graph_id].file_set, dataflow.variables.handle(op))}
+
+    def cut(op: GraphOp, keys: tuple[Key, ...]) -> Cut | None:
+        graph = run.graphs[op.graph_id]
+        uses = [use.op_name for use in graph.consumers(op.name)]
+        near = [op.name, *uses, *(ref.op_name for ref in op.inputs)]
+        found = (event for name in near for event in computed(run, dataflow, op.graph_id, name))
+        event = next(found, None)
+        if event is None:
+            return None
+        first = replace(event, index=int(dataflow.timeline.rows_of(event.index)[0]))
+        return Cut(first, _text(run, op.op_type, op.stack_id), keys)
+
+    return _Ops(given, is_cut, read, cut)
+
+
+def _executions(run: Run, dataflow: Dataflow) -> _Ops:
+    def given(event: TensorEvent) -> Iterator[TensorEvent]:
+        if op_type_of(run, event) in (*READS, *_OF_SHAPES):
+            return iter(())
+        made = (producer.event for producer in dataflow.producers(event))
+        return (one for one in made if one is not None and one.kind == "execution")
+
+    def is_cut(event: TensorEvent) -> bool:
+        op_type, summary = op_type_of(run, event), summary_of(run, event)
+        # Integers may leave no record.
+        is_float = summary is not None and summary.dtype in (None, *_FLOATING)
+        return op_type in _HAVE_NO_GRADIENT or (op_type == "Cast" and not is_float)
+
+    def cut(event: TensorEvent, keys: tuple[Key, ...]) -> Cut:
+        op_type = op_type_of(run, event) or ""
+        return Cut(event, _text(run, op_type, stack_id_of(run, event)), keys)
+
+    return _Ops(given, is_cut, lambda event: variables_read(run, dataflow, event), cut)
+
+
+def _text(run: Run, op_type: str, stack_id: int | None) -> str:
+    line = location_of(run, stack_id)
+    return f"{op_type} at {os.path.basename(line.file)}:{line.line}" if line else op_type
