@@ -356,7 +356,8 @@ def test_what_an_op_has_made_bad_of_its_own_is_told_by_counts(op_type: str) -> N
 
 
 _TAKES_IT_FROM_OUTSIDE = {
-    *("bad-data", "bad-data-of-iterator", "bad-parsed-value", "bad-table-value"),
+    *("bad-data", "bad-data-of-constant", "bad-data-of-iterator"),
+    *("bad-parsed-value", "bad-table-value"),
     *(
         "bad-queue-value",
         "bad-sparse-or-ragged-data",

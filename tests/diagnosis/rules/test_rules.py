@@ -373,22 +373,24 @@ def test_scores_of_attention_are_scaled_and_masked_before_the_softmax(
 
 
 @pytest.mark.parametrize(
-    ("least", "made_by", "of", "rule"),
+    ("least", "made_by", "of", "of_type", "rule"),
     [
-        (-2147479015.0, "Cast", None, "integer-overflow"),
-        (-9.223372e18, "Cast", None, "integer-overflow"),
-        (-5.0, "Cast", None, "sqrt-of-negative"),
-        (-2.2e9, "Cast", None, "sqrt-of-negative"),
-        (-2147479015.0, "Mul", None, "sqrt-of-negative"),
-        (-2147479015.0, "Cast", -2147479015.0, "sqrt-of-negative"),
+        (-2147479015.0, "Cast", None, "Mul", "integer-overflow"),
+        (-9.223372e18, "Cast", None, "Mul", "integer-overflow"),
+        (-5.0, "Cast", None, "Mul", "sqrt-of-negative"),
+        (-2.2e9, "Cast", None, "Mul", "sqrt-of-negative"),
+        (-2147479015.0, "Mul", None, "Mul", "sqrt-of-negative"),
+        (-2147479015.0, "Cast", -2147479015.0, "Mul", "sqrt-of-negative"),
+        (-2147483648.0, "Cast", None, "Const", "sqrt-of-negative"),
+        (-2147483648.0, "Cast", None, None, "sqrt-of-negative"),
     ],
 )
 def test_an_integer_next_to_the_least_has_overflowed(
-    least: float, made_by: str, of: float | None, rule: str
+    least: float, made_by: str, of: float | None, of_type: str | None, rule: str
 ) -> None:
-    """Unless what was cast is on record, as numbers are that are no integers."""
+    """Unless what was cast is on record, as numbers are that are no integers, or was given."""
     source = summary(np.array([of, 4.0])) if of is not None else None
-    made_from = (Input(source, True, False, "x", "Mul"),)
+    made_from = (Input(source, True, False, "x", of_type),)
     x = np.array([least, 4.0], np.float32)
     out = np.array([np.nan, 2.0], np.float32)
     of_cast = case("Sqrt", out, x)

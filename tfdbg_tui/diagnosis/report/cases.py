@@ -181,7 +181,8 @@ class CaseBuilder:
         inputs = []
         for inner in self._dataflow.producers(source)[:_INNER_SOURCES]:
             inner_type, made_from = self._made_from(inner, depth - 1)
-            inputs.append(Input(None, False, inner.inferred, inner.name, inner_type, made_from))
+            summary = self._causes.input_summary(inner)
+            inputs.append(Input(summary, False, inner.inferred, inner.name, inner_type, made_from))
         return op_type, tuple(inputs)
 
     def _users(self, event: TensorEvent) -> tuple[User, ...]:

@@ -86,11 +86,15 @@ _NEXT_TO = 0.99
 
 
 def _wrapped_around(case: Case) -> bool:
-    """Condition: the argument is an integer that was cast, and its least number about the least."""
+    """Condition: the argument is an integer that was cast, and its least number about the least.
+
+    Integers leave no record.  Nor do constants, which have not overflowed.
+    """
     given, least = case.input(0), _least(case)
     return (
         given is not None
         and given.op_type == "Cast"
+        and any(one.op_type not in (None, "Const") for one in given.made_from)
         and all(one.summary is None for one in given.made_from)
         and any(end <= least <= _NEXT_TO * end for end in _SMALLEST_INTEGERS)
     )
@@ -119,7 +123,7 @@ RULES = (
         "smallest, -2147483648 (int32) or -9.2e18 (int64): the argument is next to it.",
         fix="Cast to a floating-point type, or to int64, before the product or the sum. Where the "
         "smallest integer stands for what is missing, leave it out.",
-        example=example("Sqrt", given(-2147479015, 4, by="Cast"), out=[NAN, 2]),
+        example=example("Sqrt", given(-2147479015, 4, by="Cast", of=("Mul",)), out=[NAN, 2]),
     ),
     Rule(
         id="log-of-softmax",

@@ -24,9 +24,16 @@ from tfdbg_tui.diagnosis.values import total
 _TAKES_DEFAULTS = re.compile(r"CSV|ParseExample|ParseSingleExample|Dataset")
 """Matches in types of ops that read data, and take what stands for a value that is missing."""
 
+_MADE_OF_TENSORS = ops("SparseTensorSliceDataset", "TensorDataset", "TensorSliceDataset")
+
 _READS = ops("ReadVariableOp", "ResourceGather")
 _ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
 """Ops whose results come from no other op."""
+
+
+def _holds_data(case: Case) -> bool:
+    """Condition: the elements of a data set are slices of the result, or all of it."""
+    return any(user.op_type in _MADE_OF_TENSORS for user in case.users)
 
 
 def _fills_in(case: Case) -> bool:
@@ -337,6 +344,18 @@ RULES = (
         "that was not recorded.",
         fix="Check what is passed in: np.isfinite(x).all().",
         example=example("Placeholder", out=[NAN, 2], graph_name="train_step"),
+    ),
+    Rule(
+        id="bad-data-of-constant",
+        title="NaN or ∞ in the data",
+        op_types=ops("Const"),
+        test=also(comes_in("a data set is made of them"), _holds_data),
+        why="The array that the data set was made of holds values that are not finite: missing "
+        "entries read as NaN, or a normalisation that divided by 0.",
+        fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
+        "the "
+        "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        example=example("Const", out=[NAN, 1], users=(User("TensorSliceDataset"),)),
     ),
     Rule(
         id="bad-default",
