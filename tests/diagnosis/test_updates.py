@@ -178,6 +178,7 @@ def test_what_a_program_keeps_without_a_name_is_told_by_the_variable_that_it_cha
 @pytest.mark.parametrize(
     ("hidden", "out", "told"),
     [
+        ([1e-4, *[1e-12] * 11], (0.0, 1e-12), False),  # what it learned is not on record
         ([1e-12] * 12, (0.0, 1e-12), True),  # what began with 0 has changed
         ([1e-7] * 12, (0.0, 1e-12), False),
         ([*[1e-12] * 11, 1e-4], (0.0, 1e-12), False),  # the rate has risen
@@ -209,6 +210,38 @@ def test_steps_that_are_too_short_to_change_a_variable(
         assert finding.layer is not None
         assert finding.layer.name == "hidden"
         assert "at most 1e-12, which is 2e-12 of its largest number, in all 12" in finding.evidence
+
+
+@pytest.mark.parametrize(
+    ("added", "losses", "told"),
+    [
+        ([1e-4, *[1e-12] * 11], [0.7] * 12, True),
+        ([1e-4, 1e-12, *[0.0] * 10], [0.7] * 12, True),  # it goes on to nothing
+        ([1e-4, *[0.0] * 11], [0.7] * 12, False),  # a rate of 0 is meant
+        ([1e-4, *[1e-12] * 11], [0.7, *[1e-9] * 11], False),  # all is learned
+        ([*[1e-4] * 6, *[1e-12] * 6], [0.7] * 12, False),  # annealed
+    ],
+)
+def test_a_schedule_that_ends_too_early(
+    tmp_path: Path, added: list[float], losses: list[float], told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v", captured=(HIDDEN,))
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "ReadVariableOp", "read", "v:0", dtype="float32")
+    recorded.op("f", "Mul", "mul", "x:0", "y:0", dtype="float32")
+    recorded.op("f", "Mean", "loss", "read:0", dtype="float32")
+    recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "mul:0", outputs=0)
+    recorded.gradients([HIDDEN], of=("f", "loss:0"))
+    for step, (step_added, loss) in enumerate(zip(added, losses, strict=True)):
+        for name, value in {"read": 0.4, "mul": step_added, "loss": loss}.items():
+            array = np.array([value], np.float32)
+            recorded.trace("f", name, array, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1)
+    suspects = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in suspects] == ["updates-too-small"] * told
+    assert all("in the last 11 steps measured" in finding.evidence for finding in suspects)
 
 
 @pytest.mark.parametrize(

@@ -908,6 +908,35 @@ def test_a_loss_that_gets_far_above_what_it_was(
 
 
 @pytest.mark.parametrize(
+    ("rewards", "expected"),
+    [
+        ([0.1, 0.1, 0.1, *[10.0] * 9], []),
+        ([0.1, 0.1, 0.1, *[10.0] * 6, *[0.1] * 3], ["training-diverges"]),  # not those of now
+        ([0.1, 0.1, 0.1, *[0.2] * 9], ["training-diverges"]),
+    ],
+)
+def test_a_loss_may_grow_as_what_it_is_given_does(
+    tmp_path: Path, rewards: list[float], expected: list[str]
+) -> None:
+    """A replay buffer begins with the rewards of one state, which may be next to nothing."""
+    recorded = program(tmp_path)
+    recorded.op("f", "Placeholder", "rewards")
+    recorded.op("f", "MatMul", "values", "x:0", "w:0")
+    recorded.op("f", "Sub", "Sub", "rewards:0", "values:0")
+    recorded.op("f", "Square", "Square", "Sub:0")
+    recorded.op("f", "Mean", "loss", "Square:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([7], of=("f", "loss:0"))
+    losses = [0.005, 0.006, 0.004, *[2.0] * 9]
+    for step, (reward, loss) in enumerate(zip(rewards, losses, strict=True)):
+        values = {"rewards": reward, "values": 0.1, "Sub": loss**0.5, "Square": loss, "loss": loss}
+        for name, value in values.items():
+            recorded.trace("f", name, some(value, 1), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
     ("losses", "op_type", "expected"),
     [
         ([-1e-4, 2e-4, -1e-4, *[-0.06] * 9], "Sub", []),  # a critic with clipped weights
@@ -1310,6 +1339,8 @@ def test_targets_that_an_activation_cannot_give(
         ([(0.0, 1.0)], "Log", []),
         ([(-0.2, 0.7), (0.0, 1.0)], "Log", []),
         ([(-0.2, 0.7)], "Exp", []),
+        ([(0.1, 7.0)], "AddV2 Log", ["not-probabilities"]),  # of the Keras before version 3
+        ([(0.1, 7.0)], "AddV2 Exp", []),
     ],
 )
 def test_a_cross_entropy_of_what_is_no_probability(
@@ -1325,7 +1356,10 @@ def test_a_cross_entropy_of_what_is_no_probability(
         recorded.execution("RealDiv", [at, 2], {at + 1: value}, line=4, extremes=True)
         recorded.execution("Minimum", [at + 1, 3], {at + 2: clipped}, line=4, extremes=True)
         recorded.execution("Maximum", [at + 2, 4], {at + 3: clipped}, line=4, extremes=True)
-        recorded.execution(taker, [at + 3], {at + 4: value}, line=4)
+        *between, last = taker.split()
+        for op_type in between:
+            recorded.execution(op_type, [at + 3], {at + 6: value}, line=4)
+        recorded.execution(last, [at + (6 if between else 3)], {at + 4: value}, line=4)
         recorded.execution("Mean", [at + 4], {at + 5: some(0.5, 1)}, extremes=True)
         recorded.execution("AssignSubVariableOp", [5], {})
     recorded.gradients([5], of_eager=at + 5)

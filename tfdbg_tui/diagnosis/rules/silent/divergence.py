@@ -10,7 +10,8 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step, dtype_of, in_step, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, in_step, magnitudes_of, measured_tensors
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
@@ -41,6 +42,7 @@ _PRODUCTS_OF_LAYERS = frozenset(
     {"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D", "Conv3D"}
 )
 """None of them adds a mask, which is as large as it is on purpose."""
+_MOST_EXPLAINED = 200.0  # times that larger data may make a loss larger than `_RISEN` times
 _THROWN = 1e4  # times that a loss rises in the first step, where that is far too long
 _LOSS_BEYOND = 1e12  # times that it never gets above even once while something is learnt
 _RECENT = 32  # measured steps that are looked at
@@ -181,6 +183,7 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         about, last_of_first = _at_first(largest)
         signed = _may_be_negative(run, dataflow, loss, found)
         first = max(1.0, about) if signed else about
+        first *= _explained_by_data(run, dataflow, loss, int(steps[last_of_first]))
         high = largest >= _RISEN * first
         stays = bool(high[-_ENDS:].all())
         if signed:
@@ -201,6 +204,40 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         )
         risen = in_step(run, loss, found, int(steps[since]))
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
+
+
+def _explained_by_data(run: Run, dataflow: Dataflow, loss: TensorEvent, last: int) -> float:
+    """Return how many times a loss may be larger as what it is given is larger than at first.
+
+    The rewards of an agent that has just begun may be next to nothing: an error is as large as
+    they are, and its square grows with theirs.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        loss: A computation of the loss.
+        last: The last step of those at first.
+    """
+    times = 1.0
+    for given in _compared_data(run, dataflow, loss):
+        steps, largest = by_step(run, magnitudes_of(run, dataflow, given))
+        at_first = largest[steps <= last]
+        if at_first.any():
+            times = max(times, float(largest[-_ENDS:].max() / np.median(at_first[at_first > 0])))
+    return min(times**2, _MOST_EXPLAINED)
+
+
+def _compared_data(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEvent]:
+    """Yield what a function is given and a loss is made of, element by element."""
+    waiting, seen = [loss], {loss}
+    while waiting:
+        event = waiting.pop()
+        if op_type_of(run, event) in ARGUMENTS:
+            yield event
+        elif op_type_of(run, event) in _AVERAGES | ELEMENTWISE:
+            made = {one.event for one in dataflow.producers(event) if one.event is not None} - seen
+            seen |= made
+            waiting += made
 
 
 def _speeds_up(steps: Int64Array, largest: Floats) -> bool:

@@ -61,12 +61,20 @@ def find_not_probabilities(run: Run, dataflow: Dataflow, measured: Measured) -> 
 
 def _clipped(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
     """Return what a clip is given whose result a logarithm takes: `Maximum` of a `Minimum`."""
-    if all(use.op_type != "Log" for use in dataflow.consumers(event)):
+    if not _goes_to_log(dataflow, event):
         return None
     for producer in dataflow.producers(event):
         if producer.event is not None and producer.op_type == "Minimum":
             return next((given.event for given in dataflow.producers(producer.event)), None)
     return None
+
+
+def _goes_to_log(dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a logarithm takes a tensor, or the sum of it and a small number, as Keras has it."""
+    uses = dataflow.consumers(event)
+    sums = [use.event for use in uses if use.op_type == "AddV2" and use.event is not None]
+    after = [use for added in sums for use in dataflow.consumers(added)]
+    return any(use.op_type == "Log" for use in (*uses, *after))
 
 
 def _outside(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[tuple[float, float]]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import UPDATES_TOO_SMALL
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     _Measured = dict[tuple[str, TensorRef], tuple[TensorEvent, Magnitudes]]
 
 _MANY = 4  # measured computations of each update
+_SAME = 0.9  # of a loss: batches differ by so much
+_LATE = 4  # of them one in so many may come before steps are too short
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 """From 1 to the next number of each type."""
 
@@ -86,6 +89,8 @@ def find_tiny_updates(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
 
     A number does not change by what is less than a quarter of the distance to the next one at 1,
     times itself.  What begins with 0, as a bias does, changes all the same, and learns nothing.
+    Where a schedule makes steps so short after some, nothing may have been learned in these: else
+    they are short as all is learned.
 
     Args:
         run: The run.
@@ -94,18 +99,44 @@ def find_tiny_updates(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     if not dataflow.variables.trained:
         return
     for updates in _by_graph(run, dataflow).values():
-        largest = max(updates, key=lambda update: float(update.share.max()))
-        dtype = dtype_of(run, largest.event) or ""
-        if largest.share.max() > _EPSILON.get(dtype, 0.0) / 4 or not largest.largest.all():
+        dtype = dtype_of(run, updates[0].event) or ""
+        since = _since(updates, _EPSILON.get(dtype, 0.0) / 4)
+        if since is None or (since and _has_learned(run, dataflow)):
             continue
+        largest = max(updates, key=lambda update: float(update.share[since:].max()))
+        if not largest.largest[since] or not (since or largest.largest.all()):
+            continue  # a rate of 0 is meant
         evidence = (
-            f"what is added to {largest.variable.name} is at most {largest.largest.max():.3g}, "
-            f"which is {largest.share.max():.1g} of its largest number, in all "
-            f"{len(largest.share):,} steps measured, and no more of others that do not begin "
-            f"with 0; {dtype} has no number between 1 and 1 + {_EPSILON[dtype]:.1g}"
+            f"what is added to {largest.variable.name} is at most "
+            f"{largest.largest[since:].max():.3g}, which is {largest.share[since:].max():.1g} of "
+            f"its largest number, in {'the last' if since else 'all'} "
+            f"{len(largest.share) - since:,} steps measured, and no more of others that do not "
+            f"begin with 0; {dtype} has no number between 1 and 1 + {_EPSILON[dtype]:.1g}"
         )
         match = Match("likely", evidence)
         yield Suspect(largest.event, UPDATES_TOO_SMALL, match, len(updates), largest.variable.layer)
+
+
+def _since(updates: list[_Update], bound: float) -> int | None:
+    """Return from which of the measured steps on no update is larger than a share.
+
+    None where that is later than a quarter of them: a rate that is annealed may end like that.
+    """
+    if len({len(update.share) for update in updates}) > 1:
+        return None
+    larger = np.flatnonzero(np.max([update.share for update in updates], axis=0) > bound)
+    since = int(larger[-1]) + 1 if larger.size else 0
+    return since if since <= len(updates[0].share) // _LATE else None
+
+
+def _has_learned(run: Run, dataflow: Dataflow) -> bool:
+    """Whether a loss is smaller than it was in the first step, or none was measured."""
+    measured = [
+        by_step(run, magnitudes_of_loss(run, dataflow, loss))[1] for loss in losses(run, dataflow)
+    ]
+    if not measured or not all(largest.size for largest in measured):
+        return True
+    return any(np.median(largest[-_MANY:]) < _SAME * largest[0] for largest in measured)
 
 
 def _by_graph(run: Run, dataflow: Dataflow) -> dict[str, list[_Update]]:
