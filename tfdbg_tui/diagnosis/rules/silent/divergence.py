@@ -202,6 +202,9 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
             f"the loss was about {about:.3g} {_from_to(steps[: last_of_first + 1])}, is "
             f"{reached}, and {largest[-1]:.3g} in step {steps[-1]:,}"
         )
+        last = summary_of(run, replace(loss, index=int(found.rows[-1])))
+        if signed and last is not None and (last.maximum or 0.0) < 0:
+            evidence += "; it falls below 0 without a bound: look at its sign"
         risen = in_step(run, loss, found, int(steps[since]))
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
 

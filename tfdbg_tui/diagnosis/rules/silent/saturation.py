@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, summary_of
-from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, recorded_layer, summary_of
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import SATURATED_ACTIVATION, SATURATED_SOFTMAX
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, in_which_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.logdir import Run, TensorSummary
@@ -68,7 +69,30 @@ def find_saturated(run: Run, dataflow: Dataflow, measured: Measured) -> list[Sus
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
     """
-    return list(_wide(run, dataflow, measured)) or list(_flat(run, dataflow, measured))
+    found = list(_wide(run, dataflow, measured)) or list(_flat(run, dataflow, measured))
+    return list(_once_a_layer(run, dataflow, found))
+
+
+def _once_a_layer(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
+    """Yield the first suspect of each layer: a recurrent cell has several gates, or several calls.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        found: Suspects; those of no layer are all yielded.
+    """
+    of_layers: dict[Hashable, list[Suspect]] = defaultdict(list)
+    for suspect in found:
+        forward = forward_op(run, dataflow, suspect.event)
+        layer = forward.layer if forward else recorded_layer(run, suspect.event)
+        of_layers[layer or suspect.event, suspect.rule.id].append(suspect)
+    for first, *others in of_layers.values():
+        if others:
+            evidence = f"{first.match.evidence}; so do {len(others):,} other ops of the layer"
+            times = first.times + sum(other.times for other in others)
+            yield replace(first, match=replace(first.match, evidence=evidence), times=times)
+        else:
+            yield first
 
 
 def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
@@ -171,7 +195,12 @@ def _flat(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         before = magnitudes_of(run, dataflow, given) if given is not None else found
         if len(before) != len(found):
             continue
-        after, largest = found.largest[-_MANY:], before.largest[-_MANY:]
-        if largest.all() and (after <= _FLAT * largest).all():
-            evidence = f"of gradients up to {largest[-1]:.3g} come back at most {after[-1]:.3g}"
-            yield Suspect(event, SATURATED_ACTIVATION, Match("likely", evidence), len(found))
+        slopes = np.flatnonzero((before.largest == 0) | (found.largest > _FLAT * before.largest))
+        since = int(slopes[-1]) + 1 if slopes.size else 0
+        flat = found.some(np.arange(since, len(found)))
+        if len(flat) >= _MANY:
+            evidence = (
+                f"of gradients up to {before.largest[-1]:.3g} come back at most "
+                f"{flat.largest[-1]:.3g}{in_which_steps(run, flat)}"
+            )
+            yield Suspect(event, SATURATED_ACTIVATION, Match("likely", evidence), len(flat))
