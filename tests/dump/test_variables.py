@@ -147,6 +147,34 @@ def test_what_the_only_step_leaves_as_it_is_may_be_of_the_next(
     assert [suspect.rule for suspect in report.suspects] == told
 
 
+@pytest.mark.parametrize(("is_loaded", "told"), [(True, []), (False, ["layer-never-changes"])])
+def test_a_saved_model_that_is_loaded_may_stay_as_it_is(
+    tmp_path: Path, is_loaded: bool, told: list[str]
+) -> None:
+    """It is no layer that could be frozen: features of it are what a loss compares, say."""
+    features = tf.Module()
+    features.w = tf.Variable([1.0, 2.0], name="w")
+    features.take = tf.function(
+        lambda x: x * features.w, input_signature=[tf.TensorSpec([2], tf.float32)]
+    )
+    tf.saved_model.save(features, str(tmp_path / "saved"))
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path / "dump"), "ADAPTIVE", -1)
+    try:
+        own = tf.Module()
+        own.w = tf.Variable([1.0, 2.0], name="w")
+        own.take = lambda x: x * own.w
+        taken = tf.saved_model.load(str(tmp_path / "saved")) if is_loaded else own
+        trained = tf.Variable([3.0, 4.0])
+        for _ in range(STEPS):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(taken.take(trained) ** 2)
+            trained.assign_sub(0.01 * tape.gradient(loss, trained))
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    report = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path / "dump"))
+    assert [suspect.rule for suspect in report.suspects] == told
+
+
 def test_a_tape_that_is_asked_for_what_its_loss_is_not_of_is_of_a_training(tmp_path: Path) -> None:
     """An actor whose action is stopped has no gradient; the critic that judges it is trained."""
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)

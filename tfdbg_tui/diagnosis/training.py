@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
-from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import forward_ops
 from tfdbg_tui.diagnosis.history import computed, magnitudes_of
 from tfdbg_tui.diagnosis.updates import variables_read
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _MOST = 20_000  # executions that assign, whose inputs are read
 _FOLLOWED = 5_000  # tensors that a loss is made of
+_LOADER = re.compile(r"[/\\]tensorflow[/\\]python[/\\]saved_model[/\\]load\.py$")
+"""The file of TensorFlow that makes the variables of a SavedModel."""
 _BEGINS_GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/grad_ys_\d+$")
 
 Key = tuple[int, int]
@@ -97,7 +99,8 @@ def _left_out(
 
     Of layers they are none where what is trained is in no layer and is given to layers: an image, a
     latent vector, or what is added to an input, for which a model is asked that is to stay as it
-    is.
+    is.  Variables of a SavedModel in no layer are none, either: it cannot say that it is frozen,
+    and most that are loaded are to stay as they are.
 
     Args:
         run: The run.
@@ -110,13 +113,22 @@ def _left_out(
         keys = {key for request in requests for key in _keys(request, request.left_out)}
         trained = changed & (keys | {key for each in requests for key in _connected(each)})
         of_layers = {key for key in keys & known.keys() if known[key].layer}
-        found |= keys & known.keys() - of_layers
+        in_none = keys & known.keys() - of_layers
+        found |= {key for key in in_none if not _is_loaded(run, dataflow, key)}
         trains_layers = any(known[key].layer for key in trained & known.keys())
         if of_layers and (
             trains_layers or _take_nothing_of(run, dataflow, requests, of_layers, trained)
         ):
             found |= of_layers
     return found
+
+
+def _is_loaded(run: Run, dataflow: Dataflow, key: Key) -> bool:
+    """Whether a variable was made by `tf.saved_model.load`."""
+    made = dataflow.timeline.maker_in(*key)
+    stack_id = stack_id_of(run, made) if made is not None else None
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    return any(frame.path is not None and _LOADER.search(frame.path) for frame in frames)
 
 
 def _take_nothing_of(
