@@ -369,6 +369,38 @@ class FunctionCopies:
                 original.calls_chosen = known
         return known
 
+    def _copies_for(
+        self, node: Any, usage: Usage, inside: Usage
+    ) -> tuple[list[FunctionCopy | None], dict[str, Any]]:
+        """Return the copies of what a node calls, as it can call them, and what it passes them.
+
+        Args:
+            node: The node.
+            usage: What the function with the node is made for.
+            inside: What the copies are made for.
+        """
+        names = [function.name for function in called_functions(node)]
+        none: list[FunctionCopy | None] = [None] * len(names)
+        if is_single_threaded(node):
+            for name in names:
+                self._leave_out(name, omissions.BY_SINGLE_THREAD)
+            return none, {}
+        copies = [self.of(name, inside) for name in names]
+        self._tell_unknown(names)
+        passed = {n: tensor for copy in filter(None, copies) for n, tensor in copy.captures.items()}
+        takes_values = any(tensor is not None for tensor in passed.values())
+        if passed and (not hands_on_inputs(node) or (usage.stateless and takes_values)):
+            for name in names:
+                self._leave_out(name, CANNOT_TAKE_VALUES)
+            return none, {}
+        if passed:
+            body = node.attr["body"].func.name if "body" in node.attr else None
+            copies = [
+                _with_captures(name, copy, passed, returned=name == body)
+                for name, copy in zip(names, copies, strict=True)
+            ]
+        return copies, passed
+
     def _use_in_nodes(
         self, nodes: Any, usage: Usage, computed: Computed, iteration: str | None = None
     ) -> tuple[list[FunctionCopy], dict[str, Any]]:
@@ -383,39 +415,20 @@ class FunctionCopies:
         used: list[FunctionCopy] = []
         captures: dict[str, Any] = {}
         for node in (node for node in nodes if node.name in computed.nodes):
-            is_loop = "body" in node.attr
+            is_counted = iteration is not None and hands_on_inputs(node) and "body" not in node.attr
             inside = replace(
                 usage,
                 stateless=usage.stateless or _is_dataset(node.op),
-                in_loop=usage.in_loop or is_loop,
-                counted=iteration is not None and hands_on_inputs(node) and not is_loop,
+                in_loop=usage.in_loop or "body" in node.attr,
+                counted=is_counted,
                 outermost=False,
                 used=computed.nodes[node.name],
             )
-            called = list(called_functions(node))
-            if is_single_threaded(node):
-                for function in called:
-                    self._leave_out(function.name, omissions.BY_SINGLE_THREAD)
-                continue
-            copies = [self.of(function.name, inside) for function in called]
-            self._tell_unknown(function.name for function in called)
-            passed = {
-                n: tensor for copy in filter(None, copies) for n, tensor in copy.captures.items()
-            }
-            takes_values = any(tensor is not None for tensor in passed.values())
-            if passed and (not hands_on_inputs(node) or (usage.stateless and takes_values)):
-                for function in called:
-                    self._leave_out(function.name, CANNOT_TAKE_VALUES)
-                continue
+            copies, passed = self._copies_for(node, usage, inside)
             if passed:
-                body = node.attr["body"].func.name if is_loop else None
-                copies = [
-                    _with_captures(f.name, copy, passed, returned=f.name == body)
-                    for f, copy in zip(called, copies, strict=True)
-                ]
                 known = {ITERATION: iteration} if iteration else {}
                 add_inputs(node, {name: known.get(name, name) for name in passed})
-            for function, copy in zip(called, copies, strict=True):
+            for function, copy in zip(called_functions(node), copies, strict=True):
                 if copy is not None:
                     function.name = copy.name
                     used.append(copy)

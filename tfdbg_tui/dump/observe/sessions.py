@@ -335,14 +335,7 @@ class SessionPlans:
                 copies = update_order.copies_in_order(
                     graph, run_ops, frozenset(op.name for op in asked), memory, fed, flow
                 )
-        loops = [r for r in ops if flow.position(r.op).loops or self._graphs.runs_loop(r)]
-        asks = bool(loops) or any(recorded.calls for recorded in ops)
-        puts_rows = bool(loops) and instrument.tells_in_rows(self._options.mode)
-        with own.scope(graph):
-            if asks and self._options.measures and not state.switches:
-                state.switches = magnitudes.switches(graph)
-            if puts_rows and not state.rows:
-                state.rows = row_queue.fetches_in_graph(graph)
+        switches, rows = self._told_beside(graph, state, ops, flow)
         sinks = RunSinks(
             SinkMaker(
                 self._dump,
@@ -358,13 +351,7 @@ class SessionPlans:
             copies,
         )
         items = self._observed(graph, state, ops, doubtful=doubtful)
-        # What is fed in place of a tensor has not been made by its op.
-        outputs = [t for op in run_ops for t in op.outputs if _is_computed(t, fed)]
-        running, before = (
-            {tensor.name for tensor in outputs if memory.when(tensor) is when}
-            for when in (When.RUNNING, When.BEFORE)
-        )
-        before -= {tensor.name for tensor in outputs if flow.position(tensor.op).loops}
+        running, before = _looked_at(run_ops, memory, flow, fed)
         unseen = [i.tensor for i in items if i.tensor.name not in running | before | fed]
         if not all(map(graph_ops.is_reference, unseen)):
             self.skip_once(
@@ -381,9 +368,30 @@ class SessionPlans:
             feeds=state.feeds,
             step=_global_step(graph, ops),
             needs=run_order.needs_of(sinks.groups, flow.ops),
-            switches=state.switches if asks else {},
-            rows=state.rows if puts_rows else (),
+            switches=switches,
+            rows=rows,
         )
+
+    def _told_beside(
+        self, graph: Any, state: _GraphState, ops: Sequence[RecordedOp], flow: ControlFlow
+    ) -> tuple[dict[Measured, Any], Sequence[Any]]:
+        """Return the switches of what is measured in a run, and what fetches its rows.
+
+        Args:
+            graph: The graph.
+            state: What is known of it; both are kept there.
+            ops: What the run computes.
+            flow: Its control flow.
+        """
+        loops = [r for r in ops if flow.position(r.op).loops or self._graphs.runs_loop(r)]
+        asks = bool(loops) or any(recorded.calls for recorded in ops)
+        puts_rows = bool(loops) and instrument.tells_in_rows(self._options.mode)
+        with own.scope(graph):
+            if asks and self._options.measures and not state.switches:
+                state.switches = magnitudes.switches(graph)
+            if puts_rows and not state.rows:
+                state.rows = row_queue.fetches_in_graph(graph)
+        return state.switches if asks else {}, state.rows if puts_rows else ()
 
     def _observed(
         self, graph: Any, state: _GraphState, ops: Sequence[RecordedOp], *, doubtful: bool
@@ -436,6 +444,25 @@ def _cannot_be_fetched(run: SessionRun, error: BaseException) -> bool:
     order = run.call.order
     has_ended = order is not None and order.is_complete() and getattr(error, "op", None) is None
     return has_ended and not all(t.dtype.is_numpy_compatible for t in run.plan.fetches)
+
+
+def _looked_at(
+    ops: Sequence[Any], memory: VariableMemory, flow: ControlFlow, fed: frozenset[str]
+) -> tuple[set[str], set[str]]:
+    """Return the names of the tensors that are looked at while a run computes, and before it.
+
+    Args:
+        ops: What it computes.
+        memory: What it overwrites in place.
+        flow: Its control flow.
+        fed: What is fed: that has not been made by its op.
+    """
+    outputs = [t for op in ops for t in op.outputs if _is_computed(t, fed)]
+    running, before = (
+        {tensor.name for tensor in outputs if memory.when(tensor) is when}
+        for when in (When.RUNNING, When.BEFORE)
+    )
+    return running, before - {t.name for t in outputs if flow.position(t.op).loops}
 
 
 def _is_computed(tensor: Any, fed: frozenset[str]) -> bool:
