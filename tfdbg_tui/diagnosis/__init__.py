@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report import cards as cards
     from tfdbg_tui.diagnosis.report.advice import modes_of as modes_of
     from tfdbg_tui.diagnosis.report.bad_lines import BadLine as BadLine
+    from tfdbg_tui.diagnosis.report.chain_links import Link as Link
     from tfdbg_tui.diagnosis.report.chains import Chain as Chain
     from tfdbg_tui.diagnosis.report.diagnosis import diagnose as diagnose
     from tfdbg_tui.diagnosis.report.explanation import Explanation as Explanation
@@ -83,7 +84,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.gaps import is_blind as is_blind
     from tfdbg_tui.diagnosis.report.groups import AlertGroup as AlertGroup
     from tfdbg_tui.diagnosis.report.headroom import Headroom as Headroom
-    from tfdbg_tui.diagnosis.report.links import Link as Link
     from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION as SCHEMA_VERSION
     from tfdbg_tui.diagnosis.report.verdicts import verdict_word as verdict_word
     from tfdbg_tui.diagnosis.report.when import batch_text as batch_text
@@ -161,7 +161,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.report.findings": ("Finding", "Report"),
     "tfdbg_tui.diagnosis.report.gaps": ("EMPTY", "RUNNING", "find_gaps", "is_blind"),
     "tfdbg_tui.diagnosis.report.groups": ("AlertGroup",),
-    "tfdbg_tui.diagnosis.report.links": ("Link",),
+    "tfdbg_tui.diagnosis.report.chain_links": ("Link",),
     "tfdbg_tui.diagnosis.report.schemas": ("SCHEMA_VERSION",),
     "tfdbg_tui.diagnosis.report.verdicts": ("verdict_word",),
     "tfdbg_tui.diagnosis.report.when": (

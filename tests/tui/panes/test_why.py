@@ -14,7 +14,7 @@ from tests.diagnosis.tiny import Program
 from tests.tui.conftest import search
 from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.diagnosis.report import cards, chains
-from tfdbg_tui.diagnosis.report.links import Link
+from tfdbg_tui.diagnosis.report.chain_links import Link
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.background.diagnoser import _worth_it
 from tfdbg_tui.tui.navigation import NowhereError, first_focus

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import wall_time_of
-from tfdbg_tui.diagnosis.fleet.crossings import find_crossings, runs_before
+from tfdbg_tui.diagnosis.fleet.collective_ops import find_crossings, runs_before
 from tfdbg_tui.diagnosis.fleet.programs import code_of
 from tfdbg_tui.diagnosis.fleet.summary import LocalRoot, WorkerSummary
 from tfdbg_tui.diagnosis.report.advice import program_of

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.report.chain_links import Link
     from tfdbg_tui.diagnosis.report.diagnosis import Diagnosis
     from tfdbg_tui.diagnosis.report.findings import Finding
-    from tfdbg_tui.diagnosis.report.links import Link
 
 GroupKind = Literal["root", "suspect", "benign"]
 """What became of a finding: NaN or ∞ that matter; none so far; none that matter."""

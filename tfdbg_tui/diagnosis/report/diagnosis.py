@@ -24,10 +24,10 @@ from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
 from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
+from tfdbg_tui.diagnosis.report.chain_links import Link, Links
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.library_calls import library_call
-from tfdbg_tui.diagnosis.report.links import Link, Links
 from tfdbg_tui.diagnosis.report.loaded import is_loaded
 from tfdbg_tui.diagnosis.report.program_lines import ProgramLines
 from tfdbg_tui.diagnosis.report.root_evidence import RootEvidence

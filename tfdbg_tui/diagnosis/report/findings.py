@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.bad_lines import BadLines
+    from tfdbg_tui.diagnosis.report.chain_links import Link
     from tfdbg_tui.diagnosis.report.gaps import Gap
     from tfdbg_tui.diagnosis.report.headroom import Headroom
-    from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
     from tfdbg_tui.logdir import FitBatch, Layer, Run, Steps, TensorSummary
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.diagnosis.locations import is_library_frame
 from tfdbg_tui.diagnosis.report.advice import ARGUMENTS, modes_of, names_of, rerun, script_of
 from tfdbg_tui.diagnosis.report.failures import failure_of
-from tfdbg_tui.diagnosis.report.unrecorded import (
+from tfdbg_tui.diagnosis.report.missing_records import (
     computes_complex,
     late_tensor,
     ops_without_record,

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.cards import Part
+    from tfdbg_tui.diagnosis.report.chain_links import Link
     from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind
     from tfdbg_tui.diagnosis.report.findings import Finding, Report
     from tfdbg_tui.diagnosis.report.headroom import Headroom
-    from tfdbg_tui.diagnosis.report.links import Link
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
 
 _WIDEST, _NARROWEST = 96, 40  # columns of a report
