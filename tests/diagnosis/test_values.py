@@ -31,6 +31,13 @@ def test_where_bad_elements_are(found: tuple[tuple[int, ...], ...], bad: int, te
     assert bad_elements_text(summary) == text
 
 
+@pytest.mark.parametrize(("nan", "text"), [(2, "[3, 7], [9, 7]: all in [:, 7]"), (100, "")])
+def test_of_infinite_elements_beside_nan_nothing_is_told(nan: int, text: str) -> None:
+    found = ((3, 7), (9, 7))
+    summary = TensorSummary(4, True, size=100, nan=nan, pos_inf=0, neg_inf=60, bad_elements=found)
+    assert bad_elements_text(summary) == text
+
+
 @pytest.mark.parametrize(
     ("one", "other", "texts"),
     [

@@ -51,7 +51,9 @@ def bad_elements_text(summary: TensorSummary | None, number: int = 4) -> str:
         number: How many indices to tell.
     """
     found = summary.bad_elements if summary else ()
-    bad = total(summary, "nan", "neg_inf", "pos_inf")
+    bad = total(summary, "nan")
+    if not bad or bad < len(found):  # earlier writers told of infinite elements beside NaN
+        bad = total(summary, "nan", "neg_inf", "pos_inf")
     if summary is None or not found or not found[0] or bad == summary.size:
         return ""
     more = bad is None or bad > len(found)

@@ -37,8 +37,8 @@ class TensorSummary:
         pos: Number of finite elements above zero.
         minimum: Smallest finite element.
         maximum: Largest finite element.
-        bad_elements: Indices of the first eight elements that are NaN or infinite; empty where
-            they are not recorded.
+        bad_elements: Indices of the first eight elements that are NaN, or infinite where none is;
+            empty where they are not recorded.
     """
 
     mode: int

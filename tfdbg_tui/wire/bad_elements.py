@@ -1,7 +1,8 @@
 """Where the first bad elements of a tensor are: so many numbers of each tensor, known or not.
 
 The length of each dimension comes first, then the place of each element in the flattened tensor;
-NaN fills what is left.  Of tensors with more dimensions nothing is told.
+NaN fills what is left.  Where elements are NaN, infinite ones are left out.  Of tensors with more
+dimensions nothing is told.
 """
 
 from __future__ import annotations

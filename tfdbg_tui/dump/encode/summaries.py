@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tfdbg_tui.wire import bad_elements
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
 _CHUNK = 1 << 16
 """Elements that one pass looks at, so that its temporary arrays stay in the CPU's cache."""
@@ -264,7 +264,7 @@ def health_counts(array: Any, *, detailed: bool = False) -> HealthCounts:
                 _widen_extremes(chunk, counts)
     counts.pos = counts.size - counts.bad - counts.neg - counts.zero
     if detailed:
-        places = _first_bad(flat) if counts.bad else ()
+        places = _first_bad(flat, np.isnan if counts.nan else np.isinf) if counts.bad else ()
         counts.places = bad_elements.numbers(array.shape, places)
     return counts
 
@@ -286,11 +286,11 @@ def counts_of_equal(one: Any, shape: tuple[int, ...], *, detailed: bool) -> Heal
     return counts
 
 
-def _first_bad(flat: Any) -> Sequence[int]:
-    """Return where the first NaN and infinite elements are."""
+def _first_bad(flat: Any, is_bad: Callable[[Any], Any]) -> Sequence[int]:
+    """Return where the first bad elements are: of infinity beside NaN is not told."""
     found: list[int] = []
     for start, chunk in zip(itertools.count(0, _CHUNK), _chunks(flat), strict=False):
-        places = np.flatnonzero(~np.isfinite(chunk))[: bad_elements.MAX_ELEMENTS]
+        places = np.flatnonzero(is_bad(chunk))[: bad_elements.MAX_ELEMENTS]
         found += (places + start).tolist()
         if len(found) >= bad_elements.MAX_ELEMENTS:
             break

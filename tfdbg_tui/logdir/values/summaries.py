@@ -157,7 +157,8 @@ class _Health:
 
     def __init__(self) -> None:
         self._seen = 0
-        self._first_bad: list[int] = []
+        self._first_nan: list[int] = []
+        self._first_infinite: list[int] = []
         self._complex = False
         self._counts = dict.fromkeys(("neg_inf", "pos_inf", "nan", "neg", "zero", "pos"), 0)
         self._minimum: float | None = None
@@ -170,8 +171,8 @@ class _Health:
         count = self._counts
         if values.dtype.kind == "c":
             self._complex = True
-            self._note_bad(~np.isfinite(values), before)
             nan = np.isnan(values)
+            self._note_bad(nan, np.isinf(values) & ~nan, before)
             count["nan"] += int(nan.sum())
             count["pos_inf"] += int((np.isinf(values) & ~nan).sum())
             count["zero"] += int((values == 0).sum())
@@ -180,7 +181,7 @@ class _Health:
             values = values.astype(np.int8)
         finite = np.isfinite(values)
         if not finite.all():
-            self._note_bad(~finite, before)
+            self._note_bad(np.isnan(values), np.isinf(values), before)
             count["nan"] += int(np.isnan(values).sum())
             count["pos_inf"] += int(np.isposinf(values).sum())
             count["neg_inf"] += int(np.isneginf(values).sum())
@@ -193,14 +194,18 @@ class _Health:
             self._minimum = low if self._minimum is None else min(self._minimum, low)
             self._maximum = high if self._maximum is None else max(self._maximum, high)
 
-    def _note_bad(self, bad: npt.NDArray[np.bool_], before: int) -> None:
-        missing = bad_elements.MAX_ELEMENTS - len(self._first_bad)
-        self._first_bad += (np.flatnonzero(bad)[:missing] + before).tolist()
+    def _note_bad(
+        self, nan: npt.NDArray[np.bool_], infinite: npt.NDArray[np.bool_], before: int
+    ) -> None:
+        for bad, first in ((nan, self._first_nan), (infinite, self._first_infinite)):
+            missing = bad_elements.MAX_ELEMENTS - len(first)
+            first += (np.flatnonzero(bad)[:missing] + before).tolist()
 
     def first_bad(self, size: int) -> Sequence[int]:
-        """Return where the first bad elements are, as in `fields`."""
-        everywhere = self._seen == 1 and self._first_bad
-        return range(min(size, bad_elements.MAX_ELEMENTS)) if everywhere else self._first_bad
+        """Return where the first NaN are, else infinite elements, as in `fields`."""
+        first = self._first_nan or self._first_infinite
+        everywhere = self._seen == 1 and first
+        return range(min(size, bad_elements.MAX_ELEMENTS)) if everywhere else first
 
     def fields(self, size: int) -> dict[str, Any]:
         """Return the fields of a `TensorSummary` for a tensor of `size` elements.
