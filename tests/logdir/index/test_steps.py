@@ -193,6 +193,19 @@ def test_what_the_loop_executes_before_the_call_is_of_its_step() -> None:
     assert steps.counted_by == "__inference_train_7"
 
 
+def test_a_function_that_the_loop_calls_before_is_of_its_step_from_its_first_call_on() -> None:
+    """It is traced in the first one, whose stack is another one therefore."""
+    rows = [(MAKE, 1), (EVALUATE, 2), (TRAIN, 3), *[(EVALUATE, 4), (TRAIN, 5)] * 3]
+    steps = _steps([kind for kind, _ in rows], [stack for _, stack in rows])
+    assert _of_all(steps, len(rows)) == [None, 0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_a_function_that_is_called_before_the_loop_is_of_the_step_before_it_there() -> None:
+    rows = [(EVALUATE, 2), *[(TRAIN, 5), (EVALUATE, 4)] * 3]
+    steps = _steps([kind for kind, _ in rows], [stack for _, stack in rows])
+    assert _of_all(steps, len(rows)) == [None, 0, 0, 1, 1, 2, 2]
+
+
 def test_without_functions_the_loop_with_the_most_lines_counts() -> None:
     body = [(ADD, 5), (LOAD, 6), (ADD, 7)]  # each from a line of its own
     inner = [(ADD, 9)] * 4  # a loop of one line within it, run more often

@@ -227,7 +227,7 @@ class _Search:
         if training or (functions.size and eager is None):
             some = np.array(training) if training else functions
             called = kinds == some[counts[some].argmax()]
-            begins = _where_its_loop_begins(called, kinds, stacks)
+            begins = _where_its_loop_begins(called, kinds, stacks, self._is_function)
             counted = int(called.argmax())
         else:
             looked_at = eager if functions.size else None
@@ -292,20 +292,31 @@ def _whatever_the_trace(
     return numbers
 
 
-def _where_its_loop_begins(called: Flags, kind_of: Int64Array, stacks: Int64Array) -> Flags:
+def _where_its_loop_begins(
+    called: Flags, kind_of: Int64Array, stacks: Int64Array, is_function: Flags
+) -> Flags:
     """Return where the loop that calls a function begins anew; the calls themselves if not known.
 
-    What the loop executes before the call, as the fetch of the batch, is of the same step.
+    What the loop executes before the call, as the fetch of the batch, is of the same step.  Of a
+    function that it calls the first call has a stack of its own, as it is traced there.
+
+    Args:
+        called: Where the function is called.
+        kind_of: See `find_steps`.
+        stacks: See `find_steps`.
+        is_function: Of each kind whether it is a call of a function.
     """
     calls = np.flatnonzero(called)
     ahead = stacks[: calls[0]]
     once, total = np.bincount(ahead, minlength=int(stacks.max()) + 1), np.bincount(stacks)
     # Of a line in the loop all ops but for those of a last fetch come once with each call.
     in_loop = (once * len(calls) <= total) & (total <= once * (len(calls) + 1))
-    before = np.flatnonzero(in_loop[ahead])
+    counts = np.bincount(kind_of)
+    as_often = is_function[: len(counts)] & (counts == len(calls))
+    before = np.flatnonzero(in_loop[ahead] | as_often[kind_of[: calls[0]]])
     ops = zip(kind_of[before].tolist(), stacks[before].tolist(), strict=True)
     for kind, stack in dict.fromkeys(ops):
-        rows = np.flatnonzero((kind_of == kind) & (stacks == stack))
+        rows = np.flatnonzero((kind_of == kind) & (as_often[kind] | (stacks == stack)))
         if _one_before_each(rows, calls):
             begins = np.zeros_like(called)
             begins[rows[: len(calls)]] = True
