@@ -730,6 +730,25 @@ def best_so_far_in_variables() -> Any:
 _BEST = tf.Variable(inf), tf.Variable(0.0)
 
 
+@healthy
+def sampler_beyond_what_is_defined() -> Any:
+    x = c([0.5, 1.0])
+    density = tf.math.log(x)
+    for _ in tf.range(4):
+        proposed = x - 0.3
+        other = tf.math.log(proposed)
+        accepted = other - density > -0.8
+        x = tf.where(accepted, proposed, x)
+        density = tf.where(accepted, other, density)
+    return x
+
+
+@healthy
+def survival_until_all_have_died() -> Any:
+    died, at_risk = c([1.0, 0.0, 2.0]), c([5.0, 3.0, 2.0])
+    return tf.exp(tf.cumsum(tf.math.log1p(-died / at_risk)))
+
+
 # ---- Sick ---------------------------------------------------------------------------------------
 
 
@@ -1366,3 +1385,14 @@ def best_of_some_and_their_sum() -> Any:
         if score < best:
             best = score
     return best, total
+
+
+@sick
+def gap_that_is_nan_and_never_large() -> Any:
+    x = c(1.0)
+    start = tf.sqrt(x)
+    for _ in tf.range(4):
+        shorter = x - 0.6
+        if tf.sqrt(shorter) - start > -5.0:
+            x = shorter
+    return x

@@ -96,16 +96,35 @@ class Candidates:
         sides = self.dataflow.neighbours.all_inputs(comparison)
         mine = [node for node in sides if node.input_slot == comparison.input_slot]
         others = [node for node in sides if node not in mine]
+        candidates = {term for node in mine for term in self._terms(node)}
         before = {term for node in others for term in self._terms(node)}
-        candidates = {term for node in mine for term in self._terms(node)} - before
         is_finite = all(map(self._holds_finite, others)) or self._is_finite_elsewhere(event)
         return is_finite and any(
-            self._tensor(new) in candidates
-            and self._tensor(old) in before
+            self._is_compared(new, old, candidates, before)
             and self._was_chosen(event, old, choice.chooser)
             for choice in self._choices(comparison)
             for new, old in ((choice.one, choice.another), (choice.another, choice.one))
         )
+
+    def _is_compared(
+        self, new: Node, old: Node, candidates: set[Hashable], before: set[Hashable]
+    ) -> bool:
+        """Whether what is chosen from was compared: one with the other, or their difference.
+
+        Of a difference, it is the bad one that is not chosen.
+
+        Args:
+            new: The candidate.
+            old: What is kept otherwise.
+            candidates: What is compared, and what it was computed from.
+            before: The same of what it is compared with.
+        """
+        one, another = self._tensor(new), self._tensor(old)
+        if one not in candidates or one == another:
+            return False
+        summary = self.summaries(new.event) if new.event is not None else None
+        is_bad = summary is not None and summary.has_inf_or_nan is True
+        return (another in before and one not in before) or (another in candidates and is_bad)
 
     def _choices(self, comparison: Node) -> Iterator[_Choice]:
         """Yield what is chosen by an answer."""
@@ -160,7 +179,10 @@ class Candidates:
         if given is None:
             return None
         given = self._copied(op.graph_id, given)
-        return self.dataflow.neighbours.of_op(op.graph_id, given.op_name, given.slot, taker.at.row)
+        node = self.dataflow.neighbours.of_op(
+            op.graph_id, given.op_name, given.slot, taker.at.row
+        )
+        return replace(node, event=self.dataflow.timeline.find(op.graph_id, given, taker.at))
 
     def _copied(self, graph_id: str, ref: TensorRef) -> TensorRef:
         """Return the tensor that one of a graph is a copy of, or the tensor itself."""

@@ -47,7 +47,7 @@ _DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "V
 _WRITTEN = frozenset({"Const", "Fill", "OnesLike", "ZerosLike"})
 """Ops that compute nothing from values: what they give is written down."""
 
-_LOGARITHMS = frozenset({"Log", "CumulativeLogsumexp"})
+_LOGARITHMS = frozenset({"CumulativeLogsumexp", "Log", "Log1p"})
 
 
 class Tolerance(Enum):
