@@ -623,6 +623,32 @@ def test_layers_that_nothing_comes_through(
     assert suspects(recorded) == expected
 
 
+def test_the_gates_of_a_cell_are_one_suspect_that_tells_since_when(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "cell", "LSTMCell")
+    gates = ("Sigmoid", "Tanh")
+    for gate in gates:
+        recorded.op("f", gate, f"cell/{gate}", "x:0", layer=1)
+        inputs = f"cell/{gate}:0", "gradient_tape/Mul:0"
+        recorded.op("f", f"{gate}Grad", f"gradient_tape/cell/{gate}Grad", *inputs)
+    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/Mul:0", outputs=0)
+    for step in range(STEPS):
+        values = {"gradient_tape/Mul": 1.0}
+        for gate in gates:
+            values[f"cell/{gate}"] = 0.5
+            values[f"gradient_tape/cell/{gate}Grad"] = 0.1 if step < 4 else 1e-9
+        for name, value in values.items():
+            recorded.trace("f", name, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (finding,) = diagnose(recorded.open()).suspects
+    assert finding.rule == "saturated-activation"
+    assert finding.layer is not None
+    assert finding.layer.name == "cell"
+    told = f"come back at most 1e-09, from step 4 to {STEPS - 1}; seen in 2 ops of the layer"
+    assert told in finding.evidence
+
+
 def test_a_layer_is_not_off_because_batches_are_blank(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Conv2D", "Conv2D", "images:0")
@@ -972,7 +998,10 @@ def test_a_loss_that_may_be_negative_has_to_get_very_far(
         for name in dict.fromkeys(("made", loss)):
             recorded.trace("f", name, some(losses[step], 1), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
-    assert suspects(recorded) == expected
+    report = diagnose(recorded.open())
+    assert [finding.rule for finding in report.suspects] == expected
+    for finding in report.suspects:
+        assert finding.evidence.endswith("look at its sign") is (losses[-1] < 0)
 
 
 AT_BOUND = [-1.0, -1.2, -0.9, -5.0, -9.0, -14.0, *[-16.1] * 6]

@@ -88,7 +88,7 @@ def _once_a_layer(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterato
         of_layers[layer or suspect.event, suspect.rule.id].append(suspect)
     for first, *others in of_layers.values():
         if others:
-            evidence = f"{first.match.evidence}; so do {len(others):,} other ops of the layer"
+            evidence = f"{first.match.evidence}; seen in {len(others) + 1:,} ops of the layer"
             times = first.times + sum(other.times for other in others)
             yield replace(first, match=replace(first.match, evidence=evidence), times=times)
         else:
