@@ -839,6 +839,53 @@ def test_an_exit_that_is_raised_is_told_unless_it_is_caught() -> None:
     assert [sys.monitoring.get_tool(tool) for tool in (3, 4)] == [None, None]
 
 
+@pytest.mark.parametrize(
+    ("leave", "exit_code", "kinds", "text"),
+    [
+        ("os._exit(0)", 0, [], ""),
+        ("os._exit(3)", 3, ["failed"], "it called os._exit(3)"),
+        ("os.execl('/bin/sh', 'sh', '-c', 'exit 4')", 4, [], ""),
+    ],
+)
+def test_nothing_is_lost_of_a_program_that_leaves_at_once(
+    leave: str, exit_code: int, kinds: list[str], text: str, tmp_path: Path, preloaded: Preloaded
+) -> None:
+    done = preloaded.run(_LEAVES + leave, tmp_path)
+    assert done.returncode == exit_code, done.stderr
+    run = open_run(tmp_path)
+    assert [execution.op_type for execution in run.executions] == ["Sin", "Cos"]
+    assert [gap.kind for gap in diagnose(run).gaps] == kinds
+    assert text in gap_text(diagnose(run))
+
+
+def test_a_program_that_leaves_at_once_waits_for_no_record_that_does_not_come(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
+    stuck = "dump._LONGEST_WAIT_SECONDS = 0.1\ndump._writer.rest = threading.Event().wait\n"
+    done = preloaded.run(_LEAVES + stuck + "os._exit(5)", tmp_path)
+    assert done.returncode == 5, done.stderr
+
+
+def test_a_program_goes_on_after_an_exec_that_fails(tmp_path: Path, preloaded: Preloaded) -> None:
+    goes_on = """
+try:
+    os.execv("/no/such", ["a"])
+except FileNotFoundError:
+    tf.math.sin(1.0)
+    os.kill(os.getpid(), 9)
+"""
+    done = preloaded.run(_LEAVES + goes_on, tmp_path)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert "killed" in [gap.kind for gap in diagnose(open_run(tmp_path)).gaps]
+
+
+_LEAVES = """
+import os, sys, threading, tensorflow as tf, tfdbg_tui
+from tfdbg_tui import dump
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
+tf.math.sin(1.0), tf.math.cos(1.0)
+"""
+
 _FORKS = """
 import os, sys, tensorflow as tf, tfdbg_tui
 tfdbg_tui.enable_dump_debug_info(sys.argv[1], "CONCISE_HEALTH", -1)
@@ -860,7 +907,7 @@ def test_a_full_disk_and_a_program_that_leaves_at_once(
 ) -> None:
     full, left = tmp_path / "full", tmp_path / "left"
     result = preloaded.run(_FULL, full, left)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == -signal.SIGKILL, result.stderr
     assert result.stderr.count("dumping is off") == 1
     assert result.stderr.count("dumping stays off until disable_dump_debug_info()") == 1
     report = diagnose(open_run(full))
@@ -886,7 +933,7 @@ tf.math.sin(1.0)
 tfdbg_tui.enable_dump_debug_info(sys.argv[2], "FULL_TENSOR", -1)
 tf.math.sin(1.0)
 tfdbg_tui.dump._writer.flush()
-os._exit(0)
+os.kill(os.getpid(), 9)
 """
 
 

@@ -12,9 +12,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump import options as _options
-from tfdbg_tui.dump import workers
+from tfdbg_tui.dump import threads, workers
 from tfdbg_tui.dump.errors import BadTensorError, reason_of
-from tfdbg_tui.dump.exits import ExitCalls
+from tfdbg_tui.dump.exits import ExitCalls, before_leaving
 from tfdbg_tui.dump.steps import make_step_callback, mark_keras_steps, step
 from tfdbg_tui.storage import urls
 
@@ -54,6 +54,9 @@ _stopped: list[DumpWriter] = []
 
 _MAX_STOPPED = 8
 """How many of them to keep: each holds its files open."""
+
+_LONGEST_WAIT_SECONDS = 2.0
+"""For the last records of a program that leaves at once: it may do so as an op never ends."""
 
 
 def enable_dump_debug_info(
@@ -180,6 +183,7 @@ def enable_dump_debug_info(
         return None
     keras_nodes.watch()
     _exit_calls = ExitCalls(lambda: writer.num_executions)
+    before_leaving(_leave)
     return _writer
 
 
@@ -351,6 +355,19 @@ def _rest() -> None:
     """Write everything that is on record."""
     if _writer is not None and _writer.active:
         _writer.rest()
+
+
+def _leave(failure: str | None) -> None:
+    """Write everything before the program leaves at once, which nothing may keep it from for long.
+
+    Args:
+        failure: How the program fails by that, or None.
+    """
+    if _writer is None or not _writer.active:
+        return
+    if failure is not None and _of_command is None:  # The command sees the exit code itself.
+        _writer.program_failed(failure)
+    threads.start(_rest, "leave").join(_LONGEST_WAIT_SECONDS)
 
 
 def _end(what: str, act: Callable[[], None]) -> None:

@@ -1,17 +1,56 @@
-"""Exit codes: Python tells at its end of an error that was not caught, but not of a SystemExit.
+"""Ends of programs of which Python tells nobody.
 
-A program that catches the SystemExit goes on: what it executes after that shows it.
+It tells what ends with it that an error was not caught, but not of a SystemExit.  A program that
+catches the SystemExit goes on: what it executes after that shows it.  By `os._exit` and exec a
+program ends without anything else that ends with it.
 """
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
 import threading
 from _sitebuiltins import Quitter  # `exit` and `quit`, where nobody has replaced them
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from tfdbg_tui.dump.interrupts import contained
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_EXIT = "_exit"
+_LEAVING = (_EXIT, "execv", "execve")
+"""Functions of `os` by which a program is left; the other ones for exec call these."""
+
+_watched = False
+
+
+def before_leaving(act: Callable[[str | None], None]) -> None:
+    """Call something each time before the program leaves at once; the first call counts.
+
+    Args:
+        act: Takes how the program fails by that, or None.
+    """
+    global _watched
+    if _watched:
+        return
+    for name in _LEAVING:
+        if hasattr(os, name):
+            setattr(os, name, _after(act, name, getattr(os, name)))
+    _watched = True
+
+
+def _after(act: Callable[[str | None], None], name: str, leave: Callable[..., Any]) -> Any:
+    @functools.wraps(leave)
+    def acts_before(*args: Any, **kwargs: Any) -> Any:
+        status = [*args, *kwargs.values()][:1]
+        fails = name == _EXIT and status not in ([], [0])
+        with contained():
+            act(f"it called os._exit({status[0]!r})" if fails else None)
+        return leave(*args, **kwargs)
+
+    return acts_before
 
 
 _FREE_TOOLS = (3, 4)
