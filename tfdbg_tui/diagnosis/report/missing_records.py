@@ -69,10 +69,12 @@ def rare_op(run: Run) -> RareOp | None:
     counts = _counts(run)
     for graph_id, calls in _calls_from_python(run).items():
         graph = run.graphs.get(graph_id)
-        if graph and not any(op.op_type == _SWITCH for op in list(graph.ops.values())):
-            for op_name, count in counts.get(graph_id, {}).items():
-                if count < calls:
-                    return RareOp(graph.name, calls, op_name, count)
+        if graph is None or any(op.op_type == _SWITCH for op in list(graph.ops.values())):
+            continue
+        on_record = counts.get(graph_id, Counter())
+        rare = next((name for name, count in on_record.items() if count < calls), None)
+        if rare is not None:
+            return RareOp(graph.name, calls, rare, on_record[rare])
     return None
 
 

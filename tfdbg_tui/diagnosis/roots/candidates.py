@@ -179,9 +179,7 @@ class Candidates:
         if given is None:
             return None
         given = self._copied(op.graph_id, given)
-        node = self.dataflow.neighbours.of_op(
-            op.graph_id, given.op_name, given.slot, taker.at.row
-        )
+        node = self.dataflow.neighbours.of_op(op.graph_id, given.op_name, given.slot, taker.at.row)
         return replace(node, event=self.dataflow.timeline.find(op.graph_id, given, taker.at))
 
     def _copied(self, graph_id: str, ref: TensorRef) -> TensorRef:

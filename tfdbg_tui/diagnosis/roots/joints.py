@@ -171,21 +171,25 @@ class Joints:
             roots: All roots.
         """
         harmful = [root for root in roots if not root.contained]
-        waiting = [root for root in roots if root.contained]
+        if not harmful:
+            return []
+        waiting = [root for root in roots if root.contained and self._may_be_hidden(root)]
         hidden: list[Root] = []
         while found := [root for root in waiting if self._is_hidden(root, [*harmful, *hidden])]:
             waiting = [root for root in waiting if root not in found]
             hidden += found
         return [root for root in roots if root in hidden]
 
-    def _is_hidden(self, root: Root, harmful: list[Root]) -> bool:
-        """Whether ∞ that was computed met what others had made bad, and is not seen from there on.
-
-        It may have done no harm, but nothing shows that.
-        """
+    def _may_be_hidden(self, root: Root) -> bool:
+        """Whether a root was computed, or is NaN of data: ∞ that is written down is meant."""
         is_data = self._containment.is_data(root.event, given=root.node.open)
-        if not harmful or (self._is_from_outside(root) and not is_data):
-            return False
+        return is_data or not self._is_from_outside(root)
+
+    def _is_hidden(self, root: Root, harmful: list[Root]) -> bool:
+        """Whether bad values met what others had made bad, and are not seen from there on.
+
+        They may have done no harm, but nothing shows that.
+        """
         members = dict.fromkeys(root.members)
         groups = {node: other for other in harmful for node in other.members}
         ends = {(n.site.place, n.site.slot) for n in root.members if self._goes_no_further(n)}
