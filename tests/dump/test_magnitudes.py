@@ -415,6 +415,50 @@ def test_the_longer_a_program_runs_the_fewer_are_measured() -> None:
     assert not due(magnitudes.MeasuredSteps(0))
 
 
+def test_what_runs_several_times_in_a_round_of_a_training_is_measured_in_the_same_rounds() -> None:
+    measured = magnitudes.MeasuredSteps(None)
+    found: dict[str, list[int]] = {"once": [], "twice": [], "often": []}
+    for number in range(22):
+        for line, times in (("once", 1), ("twice", 2), ("often", 300)):
+            runs = [bool(measured.next(line)) for _ in range(times)]
+            found[line] += [number] * sum(runs)
+        measured.gradients_begin()
+        for variable in (5, 6):
+            measured.trained(variable)
+    assert found["once"] == [0, 1, 2, 4, 7, 12, 21]
+    # Which variable is the last one of a round is known from the second round on.
+    assert found["twice"] == [0, 0, 1, *(2, 2, 4, 4, 7, 7, 12, 12, 21, 21)]
+    assert {found["often"].count(number) for number in (2, 4, 7, 12, 21)} == {16}
+    assert {*found["often"][-5 * 16 :]} == {2, 4, 7, 12, 21}
+
+
+def test_gradients_of_layers_of_an_eager_training_are_measured_in_the_same_steps(
+    tmp_path: Path,
+) -> None:
+    weights = [tf.Variable(tf.ones([4, 4]) * 0.1, name=name) for name in ("a", "b", "c")]
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    for _ in range(22):
+        with tf.GradientTape() as tape:
+            x = tf.ones([2, 4])
+            for weight in weights:
+                x = tf.tanh(tf.matmul(x, weight))
+            loss = tf.reduce_mean(x)
+        for weight, gradient in zip(weights, tape.gradient(loss, weights), strict=True):
+            weight.assign_sub(0.1 * gradient)
+    tfdbg_tui.disable_dump_debug_info()
+    heat = heat_of(tfdbg_tui.open_run(tmp_path))
+    steps = {
+        (heat.rows[row].name, side): heat.steps[
+            heat.cells.columns[(heat.cells.rows == row) & (heat.cells.sides == side)]
+        ].tolist()
+        for row in range(len(heat.rows))
+        for side in range(2)
+    }
+    told = {key: found for key, found in steps.items() if found}
+    assert len(told) >= 4
+    assert all({2, 4, 7, 12, 21} <= {*found} for found in told.values()), told
+
+
 def test_of_loops_few_iterations_are_measured_later_unless_asked_for() -> None:
     iterations = np.array([*range(9), 31, 32, 33, 64] * 3)
     measured = np.repeat([*Measured], 13)

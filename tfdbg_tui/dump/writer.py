@@ -381,6 +381,8 @@ class DumpWriter:
         if op_type in variables.CREATING_OPS:
             self._variable_created(outputs)
         bad = self._eager.op(op_type, inputs, attributes, outputs)
+        if op_type in variables.CHANGING_OPS and tensor_id(inputs[0]) in self._variables.trained:
+            self._measured.trained(tensor_id(inputs[0]))
         if bad is not None:
             self._bad_eager(bad)
 
@@ -408,6 +410,7 @@ class DumpWriter:
         if self._is_over():
             return False
         self._eager.tape_ops.begin()
+        self._measured.gradients_begin()
         return True
 
     def gradients_end(self, given: Sequence[int], frame: Any) -> None:

@@ -972,6 +972,8 @@ def test_a_loss_may_grow_as_what_it_is_given_does(
         ([-0.1, 0.1, -0.1, *[-900.0] * 5, -2e4, -3e4, -4e4, -6e4], "Sub", ["training-diverges"]),
         ([-0.1, 0.1, -0.1, *[-900.0] * 5, -2e4, 3e4, -4e4, -40.0], "Sub", []),
         ([-2.0 * step**3 for step in range(STEPS)], "Mean", ["training-diverges"]),
+        ([0.1, 0.1, -8.0, -300.0, -4e5, -3e6, -8e5, *[-900.0] * 5], "Sub", ["training-diverges"]),
+        ([0.1, 0.1, -8.0, -300.0, -4e5, -3e5, -8e5, *[-900.0] * 5], "Sub", []),
         ([-200.0 * step for step in range(STEPS)], "Mean", []),
     ],
 )

@@ -185,6 +185,8 @@ class MeasuredSteps:
     """Says which executions are measured.
 
     Outside of steps, calls of a function and executions of an op in a line are counted instead.
+    What is executed several times while eager code trains its variables once is measured in the
+    same rounds of that as what is executed once.
 
     Args:
         every: Besides the early ones, one step in so many is measured; 0 for none of all, None for
@@ -202,6 +204,11 @@ class MeasuredSteps:
         self._is_asked = False
         self._is_next_wanted = False  # of steps
         self._since_asked: set[Hashable] = set()  # outside of steps: what has been measured
+        self._changed: int | None = None  # the variable that eager code has trained last
+        self._ends_round: int | None = None  # the one that it trains last in each round
+        self._rounds = 0
+        self._is_round_measured = Measured.NOTHING
+        self._in_round: Counter[Hashable] = Counter()  # executions, if it is measured
 
     def measure_next(self) -> None:
         """Measure the next step in any case; outside of steps, the next execution of each thing."""
@@ -216,6 +223,23 @@ class MeasuredSteps:
             self._first_step = number
         is_wanted, self._is_next_wanted = self._is_next_wanted, False
         self._in_step = self._due(number, number - self._first_step, is_wanted=is_wanted)
+
+    def gradients_begin(self) -> None:
+        """Note that a tape computes gradients: what was trained last before ends each round."""
+        if self._ends_round is None and self._changed is not None:
+            self._ends_round = self._changed
+            self._round_ends()
+
+    def trained(self, variable: int) -> None:
+        """Note that eager code changes a variable that it has asked the gradient of."""
+        self._changed = variable
+        if variable == self._ends_round:
+            self._round_ends()
+
+    def _round_ends(self) -> None:
+        self._rounds += 1
+        self._is_round_measured = self._due(self._rounds, self._rounds, is_wanted=False)
+        self._in_round.clear()
 
     def end(self) -> None:
         """Measure nothing in graphs until the next call begins."""
@@ -244,7 +268,17 @@ class MeasuredSteps:
         is_wanted = self._is_asked and what not in self._since_asked
         if is_wanted:
             self._since_asked.add(what)
+        if number > self._rounds > 0 and not is_wanted:
+            return self._next_in_round(what)
         return self._due(number, number, is_wanted=is_wanted)
+
+    def _next_in_round(self, what: Hashable) -> Measured:
+        """Return the same of what is executed several times in a round; of many times some."""
+        if not self._is_round_measured:
+            return Measured.NOTHING
+        number = self._in_round[what]
+        self._in_round[what] = number + 1
+        return self._is_round_measured if number in EARLY else Measured.NOTHING
 
     def graph(self, iteration: int) -> bool:
         """Return whether what runs now in graphs is measured, in an iteration of a loop."""

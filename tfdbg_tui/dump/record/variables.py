@@ -24,10 +24,17 @@ class VariableRecords:
 
     Of what gradients are asked for, it records what is new of one of the variables, and what is
     differentiated in each graph.
+
+    Args:
+        recorder: Takes the records.
+
+    Attributes:
+        trained: Numbers of the handles of variables of which a gradient was given.
     """
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
+        self.trained: set[int] = set()
         self._written: dict[int, events.Variable] = {}  # by the number of the handle
         self._layers: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
         # Pairs of a handle and one of the above, and what is differentiated.
@@ -88,6 +95,7 @@ class VariableRecords:
             self._seen.clear()
             self._answers.clear()
         self._seen.add(key)
+        self.trained.update(handle for handle in connected if connected[handle])
         place.asked = list(connected)
         place.unconnected = [handle for handle in connected if not connected[handle]]
         place.left_out = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
 
-from tfdbg_tui.dump.tensorflow import frame_locals, objects
+from tfdbg_tui.dump.tensorflow import frame_locals, objects, op_types
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, tensor_id
 from tfdbg_tui.dump.tensorflow.layers import BOOKKEEPING
 
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 CREATING_OPS = frozenset({"VarHandleOp", b"VarHandleOp"})
 """Types of the ops that make a variable's handle."""
+CHANGING_OPS = op_types.in_both(
+    (
+        *("AssignVariableOp", "AssignSubVariableOp", "AssignAddVariableOp"),
+        *("ResourceScatterSub", "ResourceScatterAdd", "ResourceApplyGradientDescent"),
+        *("ResourceApplyAdam", "ResourceApplyMomentum", "ResourceApplyKerasMomentum"),
+    )
+)
+"""Types of the ops by which programs and optimizers change the variable that they take first."""
 
 _ADDS_SLOT = "add_variable_from_reference"  # of the optimizers of Keras, old and new
 _REFERENCES = ("reference_variable", "model_variable")

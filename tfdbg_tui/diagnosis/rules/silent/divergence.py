@@ -33,6 +33,7 @@ _ENDS = 3  # measured steps at the beginning, and at the end, that a loss or gra
 _RISEN = 50.0  # times
 _RISEN_SIGNED = 1e4
 """Times where a loss may be below 0: scores of critics and values of states are often hundreds."""
+_RISEN_ONCE = 1e6  # times that such a loss was above once, where it swings
 _RISEN_EVER_FASTER = 1e3  # times, where it does not slow down
 _POWER = 1.5  # of the step by which it then rises: values of states grow by about the same in each
 _SAMPLE = 8  # computations of a loss whose sign is looked at
@@ -188,7 +189,8 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         stays = bool(high[-_ENDS:].all())
         if signed:
             needed = _RISEN_EVER_FASTER if _speeds_up(steps, largest) else _RISEN_SIGNED
-            stays &= bool(largest[-1] >= needed * first)
+            is_far = largest[-1] >= needed * first or largest.max() >= _RISEN_ONCE * first
+            stays &= bool(is_far)
         beyond = largest.max() >= _LOSS_BEYOND * max(1.0, first) and np.count_nonzero(high) > 1
         if not first or not (stays or beyond):
             continue
