@@ -744,6 +744,11 @@ def sampler_beyond_what_is_defined() -> Any:
 
 
 @healthy
+def mean_of_correlations_by_fisher() -> Any:
+    return tf.tanh(tf.reduce_mean(tf.math.atanh(c([1.0, 0.5]))))
+
+
+@healthy
 def survival_until_all_have_died() -> Any:
     died, at_risk = c([1.0, 0.0, 2.0]), c([5.0, 3.0, 2.0])
     return tf.exp(tf.cumsum(tf.math.log1p(-died / at_risk)))
@@ -1396,3 +1401,9 @@ def gap_that_is_nan_and_never_large() -> Any:
         if tf.sqrt(shorter) - start > -5.0:
             x = shorter
     return x
+
+
+@sick
+def density_of_an_action_at_its_bound() -> Any:
+    squares = tf.square(tf.math.atanh(c([1.0, 0.5])))
+    return -0.5 * tf.reduce_mean(squares)

@@ -47,7 +47,8 @@ _DATA = SOURCES - {"Placeholder", "PlaceholderWithDefault", "ReadVariableOp", "V
 _WRITTEN = frozenset({"Const", "Fill", "OnesLike", "ZerosLike"})
 """Ops that compute nothing from values: what they give is written down."""
 
-_LOGARITHMS = frozenset({"CumulativeLogsumexp", "Log", "Log1p"})
+_LOGARITHMS = frozenset({"Atanh", "CumulativeLogsumexp", "Log", "Log1p"})
+"""Ops of which another one is the inverse, and gives a finite number of their ∞."""
 
 
 class Tolerance(Enum):
