@@ -380,7 +380,7 @@ RULES = (
         why="exp overflows for arguments above 88.7 (float32), 11.1 (float16) or 709.8 (float64).",
         fix="Clip the argument, subtract the maximum first, or stay with logarithms. Beyond a "
         "bound the gradient is 0: where all arguments are too large, scale down what they are made "
-        "of.",
+        "of: inputs that run to 255, say, or the first weights.",
         example=example("Exp", given(1000, 1), out=[INF, 2.7]),
         edits=(*_SAFE_EXP, _CLIP_EXP),
     ),
