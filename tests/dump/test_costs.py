@@ -76,6 +76,11 @@ def bad_calls(x: Any) -> Any:
     return [call(x) for _ in range(50)]
 
 
+def bad_large_calls(x: Any) -> Any:
+    call = tf.function(lambda x: tf.math.log(x - 1.5))
+    return [call(tf.tile(x, [8192])) for _ in range(50)]
+
+
 def session_loop(x: Any) -> Any:
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as session:
@@ -104,6 +109,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "loop": (loop, [1.0, 2.0]),
     "bad_loop": (bad_loop, [1.0, 2.0]),
     "bad_calls": (bad_calls, [1.0, 2.0]),
+    "bad_large_calls": (bad_large_calls, [1.0, 2.0]),
     "branch": (branch, [1.0, 2.0]),
     "gradient": (gradient, [1.0, 2.0]),
     "many_tensors": (many_tensors, [1.0, 2.0]),
@@ -145,7 +151,7 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             counted["entries into Python"] = counted["marks"] = 0
             jit = program is compiled or None
             # Here and not in the module: what the writer keeps of a function goes with it.
-            is_eager = program in (data, bad_calls, session_loop, v1_loop)
+            is_eager = program in (data, bad_calls, bad_large_calls, session_loop, v1_loop)
             call = program if is_eager else tf.function(program, jit_compile=jit)
             if program is unknown_sizes:
                 call = tf.function(program, input_signature=[tf.TensorSpec([None, 3])])

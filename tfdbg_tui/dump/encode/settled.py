@@ -49,16 +49,16 @@ class Source(NamedTuple):
 
     Attributes:
         rows: Their rows.
-        tests: The types of the ops that tell which elements are counted.
+        size: How many elements each has; None where that is not known while tracing.
     """
 
     rows: Sequence[int]
-    tests: Sequence[str]
+    size: int | None
 
-
-def sources(rows: Sequence[int], *, sized: bool) -> Source:
-    """Return sources of one shape and type, whose sizes are known while tracing or are not."""
-    return Source(rows, ("IsNan", "IsFinite") if sized else ("IsNan", "IsFinite", "IsInf"))
+    @property
+    def tests(self) -> Sequence[str]:
+        """The types of the ops that tell which elements of each row are counted."""
+        return ("IsNan", "IsFinite", "IsInf") if self.size is None else ("IsNan",)
 
 
 _COUNTED: dict[str, Callable[[IntArray], IntArray]] = {
@@ -83,9 +83,10 @@ class SettledPatterns:
     Attributes:
         number: The number of the group.
         sources: The sources.
-        weights: The graph adds up, so weighted, what it counts in the sources, what it sees by each
-            look, one for each unsized row that is not empty, and one where what runs is measured:
-            no other execution gives the sum of a settled pattern, but for one in 2⁶⁴.
+        weights: The graph adds up, so weighted, what it counts in the sources, the finite elements
+            of all that are sized, what it sees by each look, one for each unsized row that is not
+            empty, and one where what runs is measured: no other execution gives the sum of a
+            settled pattern, but for one in 2⁶⁴.
     """
 
     def __init__(
@@ -102,12 +103,15 @@ class SettledPatterns:
         self._index = {row: index for index, row in enumerate(counted)}
         self._looks = {self._index[row]: look for row, look in looks.items()}
         self._makers = makers
+        self._sized = [
+            self._index[row] for alike in sources if alike.size is not None for row in alike.rows
+        ]
         self._unsized = unsized
         counts = sum(len(alike.rows) * len(alike.tests) for alike in sources)
         seen = 2 * len(set(looks.values()))
         whole = np.iinfo(np.int64)
         self.weights = np.random.default_rng(number).integers(
-            whole.min, whole.max, counts + seen + unsized + 1, np.int64
+            whole.min, whole.max, counts + 1 + seen + unsized + 1, np.int64
         )
         self._tried: set[bytes] = set()
         self._nan: list[tuple[IntArray, BoolArray]] = []
@@ -133,6 +137,7 @@ class SettledPatterns:
         sizes, nan = counts[:, 0], counts[:, 3].copy()
         # A graph counts infinity of both signs together.
         is_exact = (sizes > 0) & (sizes <= _MAX_SIZE) & ~counts[:, 1:3].any(axis=1)
+        is_exact &= sizes[self._sized].sum() <= _MAX_SIZE
         is_whole, is_seen = nan == sizes, self._seen(nan)
         if not (is_exact.all() and self._follow(is_whole, nan == 0, is_seen)):
             return None
@@ -181,7 +186,8 @@ class SettledPatterns:
             for alike in self.sources
             for test in alike.tests
         ]
+        finite = _COUNTED["IsFinite"](counts[self._sized]).sum()
         # A look is a number that says nothing, and one.
         seen = np.stack((np.zeros(len(is_seen)), is_seen), axis=1).ravel()
-        numbers = [*itertools.chain(*found), *seen, *[1] * self._unsized, 0]
+        numbers = [*itertools.chain(*found), finite, *seen, *[1] * self._unsized, 0]
         return int((np.array(numbers, np.int64) * self.weights).sum())

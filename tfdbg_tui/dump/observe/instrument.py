@@ -348,9 +348,12 @@ class _GroupBuilder:
         return is_countable and all(sizes) and len({a.shape for a in arguments}) <= _FEW_TENSORS
 
     def _is_quickly_settled(self) -> bool:
-        """Return whether what is settled is known by much less than Python needs."""
+        """Return whether what is settled is known by much less than Python needs.
+
+        That is so of few tensors as well: while Python runs, TensorFlow's other threads spin.
+        """
         size = sum(observed.estimated_bytes(item.tensor) for item in self._items)
-        return len(self._plan.counted) > _FEW_TENSORS and size <= _QUICKLY_COUNTED_BYTES
+        return bool(self._plan.counted) and size <= _QUICKLY_COUNTED_BYTES
 
     def _is_worth_a_look(self, curt: Any, sizes: Sequence[Any]) -> Any:
         """Return whether Python is to look at the tensors.

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.queue_rows import KEY, WIDTH
-from tfdbg_tui.dump.encode.settled import SettledPatterns, sources
+from tfdbg_tui.dump.encode.settled import SettledPatterns, Source
 from tfdbg_tui.dump.observe import coverage, magnitudes
 from tfdbg_tui.dump.tensorflow import functions, resources
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -53,12 +53,8 @@ def patterns_of(
         if row not in makers:
             shape = plan.all_rows[row].shape
             alike.setdefault((tensor.dtype, row if shape is None else shape), []).append(row)
-    found_sources = [
-        sources(rows, sized=plan.all_rows[rows[0]].shape is not None) for rows in alike.values()
-    ]
-    return SettledPatterns(
-        plan.counted, plan.looks, found_sources, makers, len(plan.unsized), number
-    )
+    sources = [Source(rows, plan.all_rows[rows[0]].size) for rows in alike.values()]
+    return SettledPatterns(plan.counted, plan.looks, sources, makers, len(plan.unsized), number)
 
 
 def _makers_of_rows(
@@ -172,11 +168,8 @@ def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized:
     ops = OpMaker(graph)
     given = iter(graph.inputs)
     rows = next(given)
-    numbers = [
-        number
-        for alike in patterns.sources
-        for number in _counted(ops, [next(given) for _ in alike.rows], alike.tests)
-    ]
+    packs = [(alike, _packed(ops, [next(given) for _ in alike.rows])) for alike in patterns.sources]
+    numbers = _counts(ops, packs)
     seen = ops.tensor("Reshape", next(given), ops.constant([-1], tf.int32))
     numbers.append(ops.tensor("Cast", seen, DstT=tf.float32))
     if unsized:
@@ -195,13 +188,70 @@ def _graph_that_counts(taken: Sequence[Any], patterns: SettledPatterns, unsized:
     return graph
 
 
-def _counted(ops: OpMaker, tensors: Sequence[Any], tests: Sequence[str]) -> list[Any]:
-    """Return what each test finds in each of some tensors of one shape and type."""
+def _packed(ops: OpMaker, tensors: Sequence[Any]) -> Any:
+    """Return the elements of tensors of one shape and type, those of each one after the other."""
     packed = ops.tensor("Pack", list(tensors)) if len(tensors) > 1 else tensors[0]
-    each = ops.tensor("Reshape", packed, ops.constant([len(tensors), -1], tf.int32))
-    axis = ops.constant([1], tf.int32)
-    found = (ops.tensor("Cast", ops.tensor(test, each), DstT=tf.float32) for test in tests)
-    return [ops.tensor("Sum", ones, axis) for ones in found]
+    if packed.shape.rank == 1:
+        return packed
+    return ops.tensor("Reshape", packed, ops.constant([-1], tf.int32))
+
+
+def _counts(ops: OpMaker, packs: Sequence[tuple[Source, Any]]) -> list[Any]:
+    """Return what is counted in the sources, in the order of `SettledPatterns.weights`.
+
+    Most ops take longer to start than to run, so all sources of one type are tested together, where
+    their sizes are known.
+
+    Args:
+        ops: Makes the ops.
+        packs: The sources and their elements.
+    """
+    nan: dict[int, Any] = {}
+    finite: list[Any] = []
+    sized = {n: flat for n, (alike, flat) in enumerate(packs) if alike.size is not None}
+    for dtype in dict.fromkeys(flat.dtype for flat in sized.values()):
+        some = [n for n, flat in sized.items() if flat.dtype == dtype]
+        together = _joined(ops, [sized[n] for n in some])
+        finite.append(_sum_of_each(ops, _tested(ops, "IsFinite", together), 1))
+        sizes = [(packs[n][0].size or 0) * len(packs[n][0].rows) for n in some]
+        parts = _parts(ops, _tested(ops, "IsNan", together), sizes)
+        nan |= dict(zip(some, parts, strict=True))
+    counts = [
+        _sum_of_each(ops, nan[n] if n in nan else _tested(ops, test, flat), len(alike.rows))
+        for n, (alike, flat) in enumerate(packs)
+        for test in alike.tests
+    ]
+    none = ops.constant([0], tf.float32)
+    return [*counts, ops.tensor("AddN", finite) if len(finite) > 1 else next(iter(finite), none)]
+
+
+def _joined(ops: OpMaker, flats: Sequence[Any]) -> Any:
+    if len(flats) == 1:
+        return flats[0]
+    return ops.tensor("ConcatV2", list(flats), ops.constant(0, tf.int32))
+
+
+def _parts(ops: OpMaker, joined: Any, sizes: Sequence[int]) -> Sequence[Any]:
+    """Return the parts of a vector, given their sizes."""
+    if len(sizes) == 1:
+        return [joined]
+    axis = ops.constant(0, tf.int32)
+    split = ops.op("SplitV", joined, ops.constant(sizes, tf.int64), axis, num_split=len(sizes))
+    parts: Sequence[Any] = split.outputs
+    return parts
+
+
+def _tested(ops: OpMaker, test: str, elements: Any) -> Any:
+    """Return 1.0 for each element of which a test holds, and 0.0 for each other."""
+    return ops.tensor("Cast", ops.tensor(test, elements), DstT=tf.float32)
+
+
+def _sum_of_each(ops: OpMaker, ones: Any, rows: int) -> Any:
+    """Return the sum of each of some rows, which are one after the other in a vector."""
+    if rows == 1:
+        return ops.tensor("Sum", ones, ops.constant([0], tf.int32), keep_dims=True)
+    each = ops.tensor("Reshape", ones, ops.constant([rows, -1], tf.int32))
+    return ops.tensor("Sum", each, ops.constant([1], tf.int32))
 
 
 def _measured(ops: OpMaker, iteration: Any) -> Any:
