@@ -328,6 +328,34 @@ def test_steps_that_are_longer_than_the_weights_are_large(
         assert f"grew from 0.5 in step 0 to {hidden[1]:.3g} in step {apart}" in finding.evidence
 
 
+@pytest.mark.parametrize(
+    ("losses", "told"),
+    [
+        ([0.7] * 12, True),
+        ([0.7 - 0.02 * step for step in range(12)], False),  # as of small embeddings
+    ],
+)
+def test_long_steps_by_which_all_losses_become_smaller_may_be_meant(
+    tmp_path: Path, losses: list[float], told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
+    for handle in (HIDDEN, OUT):
+        recorded.op("f", "Placeholder", f"v{handle}")
+        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
+        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+    recorded.op("f", "Mean", "loss", "read1:0", dtype="float32")
+    recorded.gradients([HIDDEN, OUT], of=("f", "loss:0"))
+    for step, (value, loss) in enumerate(zip(THROWN, losses, strict=True)):
+        for name, number, size in (("read1", value, 64), ("read2", value, 64), ("loss", loss, 1)):
+            array = np.full(size, number, np.float32)
+            recorded.trace("f", name, array, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1, step=step)
+    suspects = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in suspects] == ["steps-too-long"] * told
+
+
 def test_steps_of_eager_code_that_are_longer_than_the_weights_are_large(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     for step, value in enumerate(THROWN):

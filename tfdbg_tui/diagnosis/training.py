@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
-from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of, summary_of
 from tfdbg_tui.diagnosis.gradients import forward_ops
-from tfdbg_tui.diagnosis.history import computed, magnitudes_of
+from tfdbg_tui.diagnosis.history import by_step, computed, magnitudes_of
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 
 _MOST = 20_000  # executions that assign, whose inputs are read
 _FOLLOWED = 5_000  # tensors that a loss is made of
+_SAMPLE = 8  # computations of a loss whose sign is looked at
+AVERAGES = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Mul", "Cast", "Identity", "Reshape"})
+"""Types of ops by which a loss is averaged, or handed on."""
+_CHANGES_SIGN = frozenset({"Neg", "Sub"})
+_AT_END = 4  # measured steps of a loss that is compared with the first
+_SAME = 0.9  # of a loss: batches differ by so much
 _LOADER = re.compile(r"[/\\]tensorflow[/\\]python[/\\]saved_model[/\\]load\.py$")
 """The file of TensorFlow that makes the variables of a SavedModel."""
 _BEGINS_GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/grad_ys_\d+$")
@@ -350,6 +357,43 @@ def magnitudes_of_loss(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Magni
     turns = np.arange(len(rows)) - np.repeat(begins, np.diff(begins, append=len(rows)))
     own = turns == turns[np.searchsorted(rows, loss.index)]
     return found.some(np.isin(found.rows, rows[own]))
+
+
+def may_be_negative(run: Run, dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) -> bool:
+    """Whether a loss is below 0 at times, or is a difference, or something with its sign changed.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        loss: A computation of it.
+        found: Its magnitudes.
+    """
+    rows = found.rows[np.unique(np.linspace(0, len(found) - 1, _SAMPLE).astype(int))]
+    summaries = [summary_of(run, replace(loss, index=row)) for row in rows.tolist()]
+    if any(one is not None and (one.minimum or 0) < 0 for one in summaries):
+        return True
+    made: TensorEvent | None = loss
+    while made is not None and op_type_of(run, made) in AVERAGES:
+        made = next((producer.event for producer in dataflow.producers(made)), None)
+    return made is not None and op_type_of(run, made) in _CHANGES_SIGN
+
+
+def losses_that_fall(run: Run, dataflow: Dataflow) -> list[bool]:
+    """Return of each loss whether it is smaller at the end than in the first step.
+
+    Those that are not measured, or may be below 0, are left out.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+    """
+    fall = []
+    for loss in losses(run, dataflow):
+        found = magnitudes_of_loss(run, dataflow, loss)
+        if len(found) >= _AT_END and not may_be_negative(run, dataflow, loss, found):
+            _, largest = by_step(run, found)
+            fall.append(bool(np.median(largest[-_AT_END:]) < _SAME * largest[0]))
+    return fall
 
 
 def _target(run: Run, dataflow: Dataflow, request: GradientRequest) -> TensorEvent | None:

@@ -15,7 +15,7 @@ from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.training import AVERAGES, losses, magnitudes_of_loss, may_be_negative
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ _RISEN_SIGNED = 1e4
 _RISEN_ONCE = 1e6  # times that such a loss was above once, where it swings
 _RISEN_EVER_FASTER = 1e3  # times, where it does not slow down
 _POWER = 1.5  # of the step by which it then rises: values of states grow by about the same in each
-_SAMPLE = 8  # computations of a loss whose sign is looked at
-_AVERAGES = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Mul", "Cast", "Identity", "Reshape"})
-_CHANGES_SIGN = frozenset({"Neg", "Sub"})
 _PRODUCTS_OF_LAYERS = frozenset(
     {"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D", "Conv3D"}
 )
@@ -182,7 +179,7 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         if len(steps) < _STEPS:
             continue
         about, last_of_first = _at_first(largest)
-        signed = _may_be_negative(run, dataflow, loss, found)
+        signed = may_be_negative(run, dataflow, loss, found)
         first = max(1.0, about) if signed else about
         first *= _explained_by_data(run, dataflow, loss, int(steps[last_of_first]))
         high = largest >= _RISEN * first
@@ -239,7 +236,7 @@ def _compared_data(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Iterator[
         event = waiting.pop()
         if op_type_of(run, event) in ARGUMENTS:
             yield event
-        elif op_type_of(run, event) in _AVERAGES | ELEMENTWISE:
+        elif op_type_of(run, event) in AVERAGES | ELEMENTWISE:
             made = {one.event for one in dataflow.producers(event) if one.event is not None} - seen
             seen |= made
             waiting += made
@@ -251,25 +248,6 @@ def _speeds_up(steps: Int64Array, largest: Floats) -> bool:
     half = int(np.searchsorted(since, since[-1] / 2))
     least = largest[half] * (since[-1] / since[half]) ** _POWER
     return half < len(steps) - 1 and largest[-1] >= max(least, largest.max())
-
-
-def _may_be_negative(run: Run, dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) -> bool:
-    """Whether a loss is below 0 at times, or is a difference, or something with its sign changed.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-        loss: A computation of it.
-        found: Its magnitudes.
-    """
-    rows = found.rows[np.unique(np.linspace(0, len(found) - 1, _SAMPLE).astype(int))]
-    summaries = [summary_of(run, replace(loss, index=row)) for row in rows.tolist()]
-    if any(one is not None and (one.minimum or 0) < 0 for one in summaries):
-        return True
-    made: TensorEvent | None = loss
-    while made is not None and op_type_of(run, made) in _AVERAGES:
-        made = next((producer.event for producer in dataflow.producers(made)), None)
-    return made is not None and op_type_of(run, made) in _CHANGES_SIGN
 
 
 def _at_first(largest: Floats) -> tuple[float, int]:

@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.history import by_step, in_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import STEPS_TOO_LONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.training import losses_that_fall
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
@@ -54,6 +55,8 @@ class _Jump(NamedTuple):
 def find_long_steps(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """Return the variable that a few steps of a training changed most, if they did so with most.
 
+    Where all losses become smaller that may be meant, as of embeddings that begin next to 0.
+
     Args:
         run: The run.
         dataflow: Of the run.
@@ -63,7 +66,8 @@ def find_long_steps(run: Run, dataflow: Dataflow) -> list[Suspect]:
     values = _values(run, dataflow)
     jumps = [_jump(run, variable, *value) for variable, value in values.items()]
     found = [jump for jump in jumps if jump is not None]
-    if len(found) < max(_VARIABLES, len(values) / 2):
+    fall = losses_that_fall(run, dataflow)
+    if len(found) < max(_VARIABLES, len(values) / 2) or (fall and all(fall)):
         return []
     found.sort(key=lambda jump: -jump.times)
     most = found[0]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.history import by_step, dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import UPDATES_TOO_SMALL
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.training import losses_that_fall
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     _Measured = dict[tuple[str, TensorRef], tuple[TensorEvent, Magnitudes]]
 
 _MANY = 4  # measured computations of each update
-_SAME = 0.9  # of a loss: batches differ by so much
 _LATE = 4  # of them one in so many may come before steps are too short
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 """From 1 to the next number of each type."""
@@ -101,7 +100,7 @@ def find_tiny_updates(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     for updates in _by_graph(run, dataflow).values():
         dtype = dtype_of(run, updates[0].event) or ""
         since = _since(updates, _EPSILON.get(dtype, 0.0) / 4)
-        if since is None or (since and _has_learned(run, dataflow)):
+        if since is None or (since and _may_have_learned(run, dataflow)):
             continue
         largest = max(updates, key=lambda update: float(update.share[since:].max()))
         if not largest.largest[since] or not (since or largest.largest.all()):
@@ -129,14 +128,9 @@ def _since(updates: list[_Update], bound: float) -> int | None:
     return since if since <= len(updates[0].share) // _LATE else None
 
 
-def _has_learned(run: Run, dataflow: Dataflow) -> bool:
-    """Whether a loss is smaller than it was in the first step, or none was measured."""
-    measured = [
-        by_step(run, magnitudes_of_loss(run, dataflow, loss))[1] for loss in losses(run, dataflow)
-    ]
-    if not measured or not all(largest.size for largest in measured):
-        return True
-    return any(np.median(largest[-_MANY:]) < _SAME * largest[0] for largest in measured)
+def _may_have_learned(run: Run, dataflow: Dataflow) -> bool:
+    fall = losses_that_fall(run, dataflow)
+    return not fall or any(fall)
 
 
 def _by_graph(run: Run, dataflow: Dataflow) -> dict[str, list[_Update]]:
