@@ -5,6 +5,7 @@ Each runs eagerly and inside of a `tf.function`.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -717,7 +718,7 @@ def line_search_beyond_what_is_defined() -> Any:
 
 @healthy
 def best_so_far_in_variables() -> Any:
-    best, at = _BEST
+    best, at = _best_and_where()
     best.assign(inf)
     for number in (2.0, 1.0, 3.0):
         score = _candidate(c(number))
@@ -727,7 +728,10 @@ def best_so_far_in_variables() -> Any:
     return best.read_value()
 
 
-_BEST = tf.Variable(inf), tf.Variable(0.0)
+@functools.cache  # made when it is asked for: other tests choose TensorFlow's devices before
+def _best_and_where() -> tuple[Any, Any]:
+    with tf.init_scope():
+        return tf.Variable(inf), tf.Variable(0.0)
 
 
 @healthy

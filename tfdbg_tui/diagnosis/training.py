@@ -423,12 +423,13 @@ def _last_computed(
 
 
 def _unscaled(run: Run, dataflow: Dataflow, loss: TensorEvent) -> TensorEvent:
-    """Return what a product is of besides a variable; else the tensor itself."""
+    """Return what a product is of besides a variable or Python's number; else the tensor itself."""
     if op_type_of(run, loss) != "Mul":
         return loss
     factors = [p.event for p in dataflow.producers(loss) if p.event is not None]
     values = [factor for factor in factors if not _is_read(run, dataflow, factor)]
-    return values[0] if len(values) == 1 and len(factors) == 2 else loss
+    is_scaled = len(factors) == 2 or loss.kind == "execution"  # of a number nothing is on record
+    return values[0] if len(values) == 1 and is_scaled else loss
 
 
 def _is_read(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
