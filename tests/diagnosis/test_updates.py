@@ -28,6 +28,18 @@ def program(tmp_path: Path) -> Program:
     return recorded
 
 
+def program_with_training_function(tmp_path: Path) -> Program:
+    """Returns one whose function "f" reads the variables of both layers, and steps them."""
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
+    for handle in (HIDDEN, OUT):
+        recorded.op("f", "Placeholder", f"v{handle}")
+        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
+        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+    return recorded
+
+
 def layer_told(recorded: Program) -> str | None:
     (root,) = diagnose(recorded.open()).roots
     assert root.op_type == "Square"
@@ -308,13 +320,7 @@ SLOW = [0.5 + 0.2 * step for step in range(12)]
 def test_steps_that_are_longer_than_the_weights_are_large(
     tmp_path: Path, hidden: list[float], out: list[float], size: int, apart: int, told: bool
 ) -> None:
-    recorded = program(tmp_path)
-    recorded.graph("f", "f")
-    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
-    for handle in (HIDDEN, OUT):
-        recorded.op("f", "Placeholder", f"v{handle}")
-        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
-        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+    recorded = program_with_training_function(tmp_path)
     for number, values in enumerate(zip(hidden, out, strict=True)):
         for name, value in zip(("read1", "read2"), values, strict=True):
             array = np.full(size, value, np.float32)
@@ -338,13 +344,7 @@ def test_steps_that_are_longer_than_the_weights_are_large(
 def test_long_steps_by_which_all_losses_become_smaller_may_be_meant(
     tmp_path: Path, losses: list[float], told: bool
 ) -> None:
-    recorded = program(tmp_path)
-    recorded.graph("f", "f")
-    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
-    for handle in (HIDDEN, OUT):
-        recorded.op("f", "Placeholder", f"v{handle}")
-        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
-        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+    recorded = program_with_training_function(tmp_path)
     recorded.op("f", "Mean", "loss", "read1:0", dtype="float32")
     recorded.gradients([HIDDEN, OUT], of=("f", "loss:0"))
     for step, (value, loss) in enumerate(zip(THROWN, losses, strict=True)):
@@ -370,13 +370,7 @@ def test_steps_of_eager_code_that_are_longer_than_the_weights_are_large(tmp_path
 
 
 def test_a_loop_may_take_many_steps_at_once(tmp_path: Path) -> None:
-    recorded = program(tmp_path)
-    recorded.graph("f", "f")
-    recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
-    for handle in (HIDDEN, OUT):
-        recorded.op("f", "Placeholder", f"v{handle}")
-        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
-        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+    recorded = program_with_training_function(tmp_path)
     for step, value in enumerate(THROWN):
         for name in ("read1", "read2"):
             array = np.full(64, value, np.float32)

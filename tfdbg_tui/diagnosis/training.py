@@ -325,16 +325,22 @@ def _factor(run: Run, dataflow: Dataflow, request: GradientRequest) -> float:
 
 def _factor_of_eager(run: Run, dataflow: Dataflow, product: TensorEvent | None) -> float:
     """Return how many times as large a product is as the one factor that is no number of Python."""
-    if product is None or op_type_of(run, product) != "Mul":
+    factor = None if product is None else _scaled_by_python(run, dataflow, product)
+    if product is None or factor is None:
         return 1.0
-    made = [p.event for p in dataflow.producers(product)]
-    factors = [event for event in made if event is not None]
-    if len(factors) != 1 or len(made) == 1:
-        return 1.0
-    before, after = (magnitudes_of(run, dataflow, one).largest for one in (factors[0], product))
+    before, after = (magnitudes_of(run, dataflow, one).largest for one in (factor, product))
     if not (before.size and after.size and before[0]):
         return 1.0
     return float(after[0] / before[0])
+
+
+def _scaled_by_python(run: Run, dataflow: Dataflow, product: TensorEvent) -> TensorEvent | None:
+    """Return what an eager product is of besides a number of Python, which leaves no record."""
+    if product.kind != "execution" or op_type_of(run, product) != "Mul":
+        return None
+    made = [producer.event for producer in dataflow.producers(product)]
+    factors = [event for event in made if event is not None]
+    return factors[0] if len(factors) == 1 and len(made) == 2 else None
 
 
 def magnitudes_of_loss(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
@@ -428,7 +434,7 @@ def _unscaled(run: Run, dataflow: Dataflow, loss: TensorEvent) -> TensorEvent:
         return loss
     factors = [p.event for p in dataflow.producers(loss) if p.event is not None]
     values = [factor for factor in factors if not _is_read(run, dataflow, factor)]
-    is_scaled = len(factors) == 2 or loss.kind == "execution"  # of a number nothing is on record
+    is_scaled = len(factors) == 2 or factors == [_scaled_by_python(run, dataflow, loss)]
     return values[0] if len(values) == 1 and is_scaled else loss
 
 

@@ -29,10 +29,8 @@ _MANY = 3  # measured steps of a variable
 _FEW_STEPS = 4  # within which it becomes so many times what it was:
 _TIMES = 5.0
 _ADDED = 1.0  # and larger by this at least
-_TIMES_AT_ONCE = (
-    50.0  # or so many times, and larger by the following, between two that are measured
-)
-_ADDED_AT_ONCE = 10.0
+_TIMES_AT_ONCE = 50.0  # or so many times between two that are measured
+_ADDED_AT_ONCE = 10.0  # and larger by this at least
 _VARIABLES = 2  # that show it at least, and half of all
 
 
