@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import gc
 import inspect
 import logging
 import os
+import sys
 import threading
 import traceback
 from pathlib import Path
@@ -434,6 +436,28 @@ def test_eager_ops_of_threads_that_threading_has_not_started(tmp_path: Path) -> 
             _thread.start_new_thread(None, ())
     assert given == [(0.0, "work")]
     assert [e.op_type for _, e in executions(tmp_path)].count("Log") == 1
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_no_garbage_is_collected_while_threads_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collects: bool
+) -> None:
+    """Python 3.11 would wait forever where a collection deletes what another thread uses."""
+    list_threads, collected = sys._current_frames, []
+
+    def listed() -> Any:
+        collected.append(gc.isenabled())
+        return list_threads()
+
+    monkeypatch.setattr(sys, "_current_frames", listed)
+    if not collects:
+        gc.disable()
+    try:
+        with dumping(tmp_path):
+            assert gc.isenabled() is collects
+    finally:
+        gc.enable()
+    assert set(collected) == {False}
 
 
 @pytest.mark.parametrize("first", ["main", "other"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import functools
+import gc
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -110,8 +111,9 @@ class EagerHooks:
         """Add the op callback of this thread, and those of others when they execute an op."""
         self.watch_this_thread()
         if self._on:
-            others = set(sys._current_frames()) - self._callback_lists.keys()
-            self._await_threads(others - threads.numbers())
+            self._await_threads(
+                _running_threads() - self._callback_lists.keys() - threads.numbers()
+            )
 
     def _await_threads(self, awaited: set[int]) -> None:
         """Let some threads add their op callback before their next op, and no others.
@@ -256,6 +258,20 @@ def call_after_next_op(act: Callable[[], None]) -> None:
 
     callbacks.append(op_callback)
     _use(_EXECUTE_WITH_CALLBACKS)
+
+
+def _running_threads() -> set[int]:
+    """Return the numbers of all threads that run.
+
+    Python 3.11 can wait forever if it collects garbage meanwhile (python/cpython#106883).
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return set(sys._current_frames())
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _use(function: Declaration) -> None:
