@@ -794,22 +794,33 @@ tf.math.sin(1.0)
     assert ("exit functions" in gap_text(report)) is computes
 
 
+class NotDescribed:
+    def __repr__(self) -> str:
+        raise LookupError
+
+
 def test_an_exit_that_is_caught_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)  # `exit` closes it.
-    done = [0]
+    done, several = [0], np.array([1, 2])
     original, original_quit = sys.exit, Quitter.__call__
     quit_ = Quitter("exit", "")
     calls = ExitCalls(lambda: done[0])
-    for status, then, failure in (
+    cases: tuple[tuple[Any, int, str | None], ...] = (
         (0, 0, None),
         ("no", 0, "it called sys.exit('no')"),
         (1, 1, None),
-    ):
+        (0.0, 0, "it called sys.exit(0.0)"),
+        (False, 0, None),
+        (several, 0, "it called sys.exit(array([1, 2]))"),
+        (NotDescribed(), 0, "it called sys.exit(<NotDescribed instance at "),
+    )
+    for status, then, failure in cases:
         with pytest.raises(SystemExit) as exit_info:
             sys.exit(status)
-        assert exit_info.value.code == status
+        assert exit_info.value.code is status
         done[0] += then
-        assert calls.failure() == failure
+        told = calls.failure()
+        assert told and told.startswith(failure) if failure else told is None
     with pytest.raises(SystemExit):
         quit_("no")
     assert calls.failure() == "it called exit('no')"

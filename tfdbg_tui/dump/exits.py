@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import reprlib
 import sys
 import threading
 from _sitebuiltins import Quitter  # `exit` and `quit`, where nobody has replaced them
@@ -53,6 +54,9 @@ def _after(act: Callable[[str | None], None], name: str, leave: Callable[..., An
     return acts_before
 
 
+_STATUS = reprlib.Repr()
+_STATUS.maxother = 200
+
 _FREE_TOOLS = (3, 4)
 """Numbers by which Python's monitoring knows tools that are no debugger, profiler or the like."""
 
@@ -72,7 +76,7 @@ class ExitCalls:
         self._original, self._original_quit = sys.exit, Quitter.__call__
 
         def quit_(quitter: Quitter, code: Any = None) -> NoReturn:
-            self._note(quitter.name, code)
+            self._ends(f"it called {quitter.name}", code)
             self._original_quit(quitter, code)
 
         self._quit = quit_
@@ -111,16 +115,17 @@ class ExitCalls:
 
     def _raised(self, _code: object, _offset: int, error: BaseException) -> None:
         if isinstance(error, SystemExit) and self.failure() is None:
-            self._fail(f"it raised SystemExit({error.code!r})", error.code)
+            self._ends("it raised SystemExit", error.code)
 
     def _exit(self, status: Any = None, /) -> NoReturn:
-        self._note("sys.exit", status)
+        self._ends("it called sys.exit", status)
         self._original(status)
 
-    def _note(self, name: str, status: object) -> None:
-        self._fail(f"it called {name}({status!r})", status)
-
-    def _fail(self, how: str, status: object) -> None:
-        if threading.current_thread() is threading.main_thread():
-            failed = status is not None and status != 0
-            self._failure = (how, self._executions()) if failed else None
+    def _ends(self, how: str, status: object) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        # Anything else than a number Python prints, and fails.
+        succeeds = status is None or (isinstance(status, int) and status == 0)
+        # A class of the program may fail to describe itself.
+        described = f"{how}({_STATUS.repr_instance(status, 1)})"
+        self._failure = None if succeeds else (described, self._executions())
