@@ -17,6 +17,7 @@ import pytest
 
 from tests.diagnosis import tiny
 from tfdbg_tui.cli import main
+from tfdbg_tui.cli.watch import Stopper
 from tfdbg_tui.logdir import list_runs
 from tfdbg_tui.program import Program
 
@@ -266,6 +267,33 @@ def test_a_program_that_ends_before_it_is_stopped_has_failed_too(
     command = ["run", "--headless", "--logdir", str(tmp_path), str(tmp_path / "program.py")]
     assert main(command) == 0
     assert main([*command[:2], "--stop-on-suspect", *command[2:]]) == 1
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_program_is_not_said_to_be_stopped_that_has_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], goes_on: bool
+) -> None:
+    class Running:
+        """A program that runs when it is asked first."""
+
+        def __init__(self) -> None:
+            self._answers = iter([True, goes_on, False])
+
+        @property
+        def running(self) -> bool:
+            return next(self._answers)
+
+        def stop(self) -> None:
+            pass
+
+    made = tiny.Program(tmp_path)
+    made.graph("f", "f")
+    made.op("f", "Log", "Log", "x:0")
+    made.trace("f", "Log", np.full(4, -np.inf, np.float32))
+    stopper = Stopper(Running(), lambda: [made.open().files])  # type: ignore[arg-type]
+    stopper.run()
+    assert stopper.has_stopped is goes_on
+    assert ("the program is stopped" in capsys.readouterr().err) is goes_on
 
 
 ANSWERS = """\

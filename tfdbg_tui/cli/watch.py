@@ -98,7 +98,7 @@ class Stopper(threading.Thread):
                     watches[files.label] = reader, Watch(reader, "suspect")
             reports = (self._report(*watch) for watch in watches.values())
             report = next(filter(None, reports), None)
-            if report is not None:
+            if report is not None and self._program.running:  # it may have ended meanwhile
                 self.has_stopped = True
                 tell(f"{(*report.roots, *report.suspects)[0].title}: the program is stopped")
                 self._program.stop()
