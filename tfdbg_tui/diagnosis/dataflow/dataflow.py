@@ -44,10 +44,18 @@ _KEPT = 2000  # alerts, or assignments, among which a value that was kept is loo
 
 
 class Dataflow:
-    """Answers where the tensors of a run come from and go to; keeps what it has found out."""
+    """Answers where the tensors of a run come from and go to; keeps what it has found out.
+
+    Attributes:
+        run: The run.
+        calls: Which graph calls which.
+        timeline: Which record is of which computation.
+        variables: What is assigned to variables, and read of them.
+        neighbours: One step, to the next op or boundary.
+    """
 
     def __init__(self, run: Run) -> None:
-        self._run = run
+        self.run = run
         self.calls = Calls(run)
         self.timeline = Timeline(run, self.calls)
         self.variables = Variables(run, self.calls, self.timeline)
@@ -85,7 +93,7 @@ class Dataflow:
         """
         if event.kind == "execution":
             return self._uses.of_eager_tensor(event)
-        op = graph_op_of(self._run, event)
+        op = graph_op_of(self.run, event)
         if op is None:
             return ()
         at = self.timeline.at(event.index)
@@ -96,7 +104,7 @@ class Dataflow:
     def origin(self, event: TensorEvent) -> TensorEvent:
         """Return the tensor that an argument, a function's output or a copy really is."""
         for _ in range(MAX_DEPTH):
-            op_type = op_type_of(self._run, event)
+            op_type = op_type_of(self.run, event)
             producers: tuple[Producer, ...] = ()
             if op_type == "Placeholder" or op_type in PASS_THROUGH:
                 producers = self.producers(event)
@@ -109,7 +117,7 @@ class Dataflow:
         return event
 
     def _of_execution(self, event: TensorEvent) -> tuple[Producer, ...]:
-        kind = self._run.executions.kind(event.index)
+        kind = self.run.executions.kind(event.index)
         inside = None
         if kind.is_function:
             inside = self._function_output(event) or self._kept_value(event)
@@ -131,7 +139,7 @@ class Dataflow:
             made = self.timeline.maker(tensor_id, index)
             copy = self._copied(given, tensor_id, index) if made is None and given else None
             made = made or copy
-            op_type = self._run.executions.kind(made.index).op_type if made else None
+            op_type = self.run.executions.kind(made.index).op_type if made else None
             name = f"{op_type}:{made.slot}" if made else f"tensor {tensor_id}"
             is_number = given is not None or slot >= len(execution.inputs)
             producer = Producer(
@@ -142,7 +150,7 @@ class Dataflow:
         if execution.op_type in READS and execution.input_tensor_ids:
             handle, name = execution.input_tensor_ids[0], producers[0].name
             found = self._resolver.assigned.before(handle, index, name)
-            made_by = op_type_of(self._run, found.event) if found.event else None
+            made_by = op_type_of(self.run, found.event) if found.event else None
             held = replace(found, op_type=made_by) if assigns(made_by or "") else found
             return (held, *producers[1:])
         return tuple(producers)
@@ -154,7 +162,7 @@ class Dataflow:
         """
         if not given.has_inf_or_nan or (given.size or 0) < 2:
             return None  # one NaN is like another
-        rows = self._run.executions.alert_rows
+        rows = self.run.executions.alert_rows
         end = int(rows.searchsorted(before))
         for index in rows[max(0, end - _KEPT) : end].tolist()[::-1]:
             execution = self.timeline.execution(index)
@@ -189,7 +197,7 @@ class Dataflow:
     @cached_property
     def _assignments(self) -> Int64Array:
         """The executions that assign to variables, ascending."""
-        return self._run.executions.of_kinds(lambda kind: kind.op_type == "AssignVariableOp")
+        return self.run.executions.of_kinds(lambda kind: kind.op_type == "AssignVariableOp")
 
     def _read_value_assigned(self, index: int) -> TensorSummary | None:
         """Return what an execution assigns to a variable; None where that is not described."""
@@ -198,9 +206,9 @@ class Dataflow:
 
     def _function_output(self, event: TensorEvent) -> Producer | None:
         """Return the tensor inside a function that an output of its execution is."""
-        kind = self._run.executions.kind(event.index)
+        kind = self.run.executions.kind(event.index)
         for graph_id in reversed(self.calls.executed_graphs(kind)):
-            if graph_id not in self._run.graphs:
+            if graph_id not in self.run.graphs:
                 continue
             outputs = self.calls.outputs(graph_id, kind.op_type)
             found = None
@@ -217,8 +225,8 @@ class Dataflow:
             outputs = self.calls.outputs(graph_id)
             if event.slot < len(outputs):
                 found = self._resolver.resolve(graph_id, outputs[event.slot], at, MAX_DEPTH)
-                given = summary_of(self._run, event)
-                made = summary_of(self._run, found.event) if found.event is not None else None
+                given = summary_of(self.run, event)
+                made = summary_of(self.run, found.event) if found.event is not None else None
                 if given and made and same_counts(given, made):
                     return replace(found, via="output")
         return None
@@ -229,7 +237,7 @@ class Dataflow:
         """Return what made a tensor of a function that an output of its execution is."""
         grouped = self.timeline.grouped
         at = At(self.timeline.row_after(event.index), "", event.index if grouped else None)
-        op = self._run.op(graph_id, ref.op_name)
+        op = self.run.op(graph_id, ref.op_name)
         if op is not None and self.variables.is_reference(op):
             found = self._resolver.assigned.held_by(op, at, event)
             if found.updated_by is not None:
@@ -243,12 +251,12 @@ class Dataflow:
                 return found
         elif grouped:
             # Of calls that ran side by side the writer cannot say which one made what.
-            given = summary_of(self._run, event)
+            given = summary_of(self.run, event)
             anywhere = replace(at, execution=None)
             for found in self._resolver.outcomes(graph_id, ref, anywhere, MAX_DEPTH):
                 near = (found.event, *self.timeline.of_no_call(found.event)) if found.event else ()
                 for made in near:
-                    summary = summary_of(self._run, made)
+                    summary = summary_of(self.run, made)
                     if given and summary and same_counts(summary, given):
                         return replace(found, event=made, inferred=True)
         return None
@@ -258,11 +266,11 @@ class Dataflow:
 
         TensorFlow does not record which tensors those are: it is one with the same counts.
         """
-        summary = summary_of(self._run, event)
-        kind = self._run.executions.kind(event.index)
+        summary = summary_of(self.run, event)
+        kind = self.run.executions.kind(event.index)
         if summary is None or not summary.has_inf_or_nan or "__forward_" not in kind.op_type:
             return None
-        traces = self._run.graph_executions
+        traces = self.run.graph_executions
         graphs = set(self.calls.executed_graphs(kind))
         end = int(traces.alert_rows.searchsorted(self.timeline.row_after(event.index)))
         found = None
@@ -277,4 +285,4 @@ class Dataflow:
         if found is None:
             return None
         inside = TensorEvent("graph_execution", found.index, found.output_slot)
-        return Producer(0, name_of(self._run, inside), inside, True, "output", found.op_type)
+        return Producer(0, name_of(self.run, inside), inside, True, "output", found.op_type)

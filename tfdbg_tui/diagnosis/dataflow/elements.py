@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
-    from tfdbg_tui.logdir import Run, TensorRef
+    from tfdbg_tui.logdir import TensorRef
 
 _ITERATORS = frozenset({"DatasetToSingleElement", "MakeIterator", "MultiDeviceIteratorInit"})
 """Ops by which the program takes the elements of a dataset: each is on record where it does."""
@@ -59,15 +59,10 @@ class _Taker(NamedTuple):
 
 
 class Elements:
-    """Follows the elements of datasets.
+    """Follows the elements of datasets."""
 
-    Args:
-        run: The run.
-        dataflow: Where its tensors go to.
-    """
-
-    def __init__(self, run: Run, dataflow: Dataflow) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._fates: dict[tuple[str, int | None], Fate | None] = {}
 

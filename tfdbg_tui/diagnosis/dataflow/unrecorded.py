@@ -26,7 +26,6 @@ from tfdbg_tui.logdir.definitions.graphs import TensorRef
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
     from tfdbg_tui.diagnosis.dataflow.links import Use
-    from tfdbg_tui.logdir import Run
 
 
 _RUNS_PYTHON = "script_ops.py"
@@ -36,8 +35,8 @@ _RUNS_PYTHON = "script_ops.py"
 class UnrecordedLinks:
     """Tells whether a tensor may have become another one."""
 
-    def __init__(self, run: Run, dataflow: Dataflow) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
 
     def goes_on_in(self, event: TensorEvent, other: TensorEvent) -> bool:

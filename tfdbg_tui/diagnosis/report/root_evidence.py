@@ -141,7 +141,7 @@ class RootEvidence:
     def _is_given_by_python(self, event: TensorEvent) -> bool:
         """Whether Python gave a function a bad argument, or an eager op what no op has made."""
         if event.kind == "graph_execution":
-            return UnrecordedLinks(self._run, self._dataflow).is_from_python(event)
+            return UnrecordedLinks(self._dataflow).is_from_python(event)
         given = (one.given for one in self._dataflow.producers(event) if one.event is None)
         return any(one is not None and one.has_inf_or_nan is True for one in given)
 

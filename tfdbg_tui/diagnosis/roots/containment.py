@@ -64,9 +64,9 @@ class Containment:
         self._run = run
         self._dataflow = dataflow
         self._summaries = summaries
-        self._unrecorded = UnrecordedLinks(run, dataflow)
+        self._unrecorded = UnrecordedLinks(dataflow)
         self._questions = Questions(run, dataflow, summaries)
-        self._elements = Elements(run, dataflow)
+        self._elements = Elements(dataflow)
         self._list_is_read = False
         self._bad_arguments: dict[str, int] = {}
 

@@ -68,7 +68,7 @@ class Merging:
         self._joints = Joints(
             run, dataflow, summaries, self._containment, bad=self._bad, is_given=self._is_given
         )
-        self._unrecorded = UnrecordedLinks(run, dataflow)
+        self._unrecorded = UnrecordedLinks(dataflow)
         self._same = SameBug(run, dataflow, summaries, finite)
         self._roots: dict[Node, Root] = {}
 
