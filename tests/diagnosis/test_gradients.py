@@ -44,7 +44,7 @@ def test_the_forward_op_of_a_gradient(
         program.trace("f", name, floats(0))
     program.trace("f", op_name, floats(np.inf))
     run = program.open()
-    found = forward_op(run, Dataflow(run), TensorEvent("graph_execution", 2, 0))
+    found = forward_op(Dataflow(run), TensorEvent("graph_execution", 2, 0))
     assert (found.op_type if found else None) == forward
 
 
@@ -70,8 +70,8 @@ def test_the_forward_op_of_an_eager_gradient_took_the_same_tensor(tmp_path: Path
     program.execution("Reciprocal", [5], {12: floats(np.inf)})
     run = program.open()
     dataflow = Dataflow(run)
-    assert forward_op(run, dataflow, TensorEvent("execution", 3, 0)).op_type == "Acos"
-    assert forward_op(run, dataflow, TensorEvent("execution", 4, 0)) is None
+    assert forward_op(dataflow, TensorEvent("execution", 3, 0)).op_type == "Acos"
+    assert forward_op(dataflow, TensorEvent("execution", 4, 0)) is None
 
 
 @pytest.mark.tensorflow

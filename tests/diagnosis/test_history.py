@@ -41,7 +41,7 @@ def test_of_a_graphs_tensor_in_all_modes(run: Run, monkeypatch: pytest.MonkeyPat
     monkeypatch.delattr(type(run.graph_executions), "_decoded")
     (event,) = (TensorEvent("graph_execution", 2, 0),)
     monkeypatch.setattr("tfdbg_tui.diagnosis.history.dtype_of", lambda *_: None)
-    history = history_of(run, Dataflow(run), event)
+    history = history_of(Dataflow(run), event)
     assert history.rows.tolist() == [0, 2, 4, 6]
     assert history.largest.tolist() == pytest.approx([1.0, 20.0, 3.0, np.nan], nan_ok=True)
     assert history.bad.tolist() == [False, False, False, True]
@@ -51,7 +51,7 @@ def test_of_a_graphs_tensor_in_all_modes(run: Run, monkeypatch: pytest.MonkeyPat
 def test_of_an_eager_op_only_the_bad_output_is_bad(run: Run) -> None:
     bad = []
     for slot in (0, 1):
-        history = history_of(run, Dataflow(run), TensorEvent("execution", 2, slot))
+        history = history_of(Dataflow(run), TensorEvent("execution", 2, slot))
         assert history.rows.tolist() == [0, 2, 4, 6]
         bad.append(history.bad.tolist())
     assert bad == [[False] * 4, [False, False, False, True]]
@@ -67,7 +67,7 @@ def test_the_call_that_traces_a_function_is_one_of_its_calls(tmp_path: Path) -> 
     made.execution("Add", [], {12: floats(1)}, line=4, in_library="call")
     run = made.open()
     dataflow = Dataflow(run)
-    history = history_of(run, dataflow, TensorEvent("execution", 1, 0))
+    history = history_of(dataflow, TensorEvent("execution", 1, 0))
     assert history.rows.tolist() == [0, 1, 2]
     assert history.largest.tolist() == [1.0, 1.0, 1.0]
     assert dataflow.timeline.alike(5).tolist() == [5], "an op is told from another by its way"
@@ -79,7 +79,7 @@ def test_the_dtype_of_an_eager_tensor_is_where_it_was_bad_first(tmp_path: Path) 
         mode = TensorDebugMode.FULL_HEALTH if number == 1 else TensorDebugMode.CONCISE_HEALTH
         made.execution("Mul", [], {number: value}, mode=mode, line=4)
     run = made.open()
-    assert history_of(run, Dataflow(run), TensorEvent("execution", 0, 0)).dtype == "float32"
+    assert history_of(Dataflow(run), TensorEvent("execution", 0, 0)).dtype == "float32"
 
 
 def test_the_outputs_of_an_op(run: Run) -> None:
@@ -87,12 +87,12 @@ def test_the_outputs_of_an_op(run: Run) -> None:
         (TensorEvent("graph_execution", 0, 0), [(4, 0), (5, 1)]),
         (TensorEvent("execution", 0, 1), [(0, 0), (0, 1)]),
     ):
-        found = outputs_of_same_op(run, Dataflow(run), event)
+        found = outputs_of_same_op(Dataflow(run), event)
         assert [(other.index, other.slot) for other in found] == expected
 
 
 def test_the_tensors_of_a_line(run: Run) -> None:
-    found = [tensors_of_line(run, Dataflow(run), PATH, line) for line in (3, 4, 5)]
+    found = [tensors_of_line(Dataflow(run), PATH, line) for line in (3, 4, 5)]
     assert [[(other.index, other.slot) for other in events] for events in found] == [
         [(4, 0), (5, 1)],
         [(6, 0), (6, 1), (5, 0)],

@@ -349,7 +349,7 @@ def test_what_is_differentiated_is_of_the_process_that_asks(tmp_path: Path) -> N
         *prefix, host, suffix = path.name.split(".")
         shutil.copy(path, tmp_path / ".".join((*prefix, f"{host}0", suffix)))
     run = tfdbg_tui.open_run(tmp_path)
-    found = list(losses(run, Dataflow(run)))
+    found = list(losses(Dataflow(run)))
     processes = {run.executions.kind(event.index).file_set for event in found}
     assert len(found) == len(processes) == 2
     assert tfdbg_tui.diagnose(run).verdict == "clean"

@@ -66,21 +66,20 @@ class _Ops(NamedTuple):
     cut: Callable[[Any, tuple[Key, ...]], Cut | None]
 
 
-def find_cuts(run: Run, dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
+def find_cuts(dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
     """Yield the ops that keep the gradients of losses from some variables, and from no others.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         wanted: The variables.
     """
-    others = {variable.key for variable in run.variables if variable.trainable} - wanted
+    others = {variable.key for variable in dataflow.run.variables if variable.trainable} - wanted
     told: set[Hashable] = set()
-    for request in run.gradient_requests:
+    for request in dataflow.run.gradient_requests:
         unconnected = {(request.file_set, handle) for handle in request.unconnected}
         if wanted.isdisjoint(unconnected):
             continue
-        loss, ops = _loss(run, dataflow, request)
+        loss, ops = _loss(dataflow, request)
         for op in _before(loss, ops, ops.is_cut) if loss is not None else ():
             if op in told or not ops.is_cut(op):
                 continue
@@ -110,15 +109,17 @@ def _before(last: Hashable, ops: _Ops, stops: Callable[[Any], bool]) -> list[Has
     return list(found)
 
 
-def _loss(run: Run, dataflow: Dataflow, request: GradientRequest) -> tuple[Hashable | None, _Ops]:
+def _loss(dataflow: Dataflow, request: GradientRequest) -> tuple[Hashable | None, _Ops]:
     if request.target is not None:
-        loss = run.op(request.target_graph_id, request.target.op_name)
-        return loss, _ops_of_graph(run, dataflow)
+        loss = dataflow.run.op(request.target_graph_id, request.target.op_name)
+        return loss, _ops_of_graph(dataflow)
     made = dataflow.timeline.maker_in(request.file_set, request.target_id)
-    return made, _executions(run, dataflow)
+    return made, _executions(dataflow)
 
 
-def _ops_of_graph(run: Run, dataflow: Dataflow) -> _Ops:
+def _ops_of_graph(dataflow: Dataflow) -> _Ops:
+    run = dataflow.run
+
     def given(op: GraphOp) -> Iterator[GraphOp]:
         ops = run.graphs[op.graph_id].ops
         names = (ref.op_name for ref in op.inputs if op.op_type not in _OF_SHAPES)
@@ -139,7 +140,7 @@ def _ops_of_graph(run: Run, dataflow: Dataflow) -> _Ops:
         graph = run.graphs[op.graph_id]
         uses = [use.op_name for use in graph.consumers(op.name)]
         near = [op.name, *uses, *(ref.op_name for ref in op.inputs)]
-        found = (event for name in near for event in computed(run, dataflow, op.graph_id, name))
+        found = (event for name in near for event in computed(dataflow, op.graph_id, name))
         event = next(found, None)
         if event is None:
             return None
@@ -149,7 +150,9 @@ def _ops_of_graph(run: Run, dataflow: Dataflow) -> _Ops:
     return _Ops(given, is_cut, read, cut)
 
 
-def _executions(run: Run, dataflow: Dataflow) -> _Ops:
+def _executions(dataflow: Dataflow) -> _Ops:
+    run = dataflow.run
+
     def given(event: TensorEvent) -> Iterator[TensorEvent]:
         if op_type_of(run, event) in (*READS, *_OF_SHAPES):
             return iter(())
@@ -166,7 +169,7 @@ def _executions(run: Run, dataflow: Dataflow) -> _Ops:
         op_type = op_type_of(run, event) or ""
         return Cut(event, _text(run, op_type, stack_id_of(run, event)), keys)
 
-    return _Ops(given, is_cut, lambda event: variables_read(run, dataflow, event), cut)
+    return _Ops(given, is_cut, lambda event: variables_read(dataflow, event), cut)
 
 
 def _text(run: Run, op_type: str, stack_id: int | None) -> str:

@@ -109,17 +109,17 @@ def is_backward_op(run: Run, op: GraphOp) -> bool:
     return graph.name.startswith("__backward_") or GRADIENT_NAME.search(op.name) is not None
 
 
-def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | None:
+def forward_op(dataflow: Dataflow, event: TensorEvent) -> ForwardOp | None:
     """Return the op whose gradient an event of a backward pass computes, or None.
 
     The names of most gradient ops begin with it; else it is the one that took the same input, or
     made it: SqrtGrad takes what Sqrt has made.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from.
+        dataflow: Where tensors come from.
         event: A tensor of a gradient.
     """
+    run = dataflow.run
     op = graph_op_of(run, event)
     named = _named(run, dataflow.calls, op) if op is not None else None
     if named is not None:
@@ -128,8 +128,8 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
     stack_id = stack_id_of(run, event)
     is_wanted = _forward_types(run, stack_id, op_type_of(run, event) or "")
     if event.kind == "execution":
-        return _eager_op(run, dataflow, event, is_wanted)
-    found = list(_graph_ops(run, dataflow, event, is_wanted))
+        return _eager_op(dataflow, event, is_wanted)
+    found = list(_graph_ops(dataflow, event, is_wanted))
     if op is not None and not found:
         found = [_of_graph(run, user) for user in _same_graph_ops(run, op, is_wanted)]
     if found:
@@ -137,7 +137,7 @@ def forward_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> ForwardOp | 
     # A Jacobian of eager ops is a function that takes what they made.
     call = dataflow.timeline.execution_of(event.index)
     called = TensorEvent("execution", call, 0) if call is not None else None
-    return _eager_op(run, dataflow, called, is_wanted) if called is not None else None
+    return _eager_op(dataflow, called, is_wanted) if called is not None else None
 
 
 def forward_ops(run: Run, calls: Calls, op: GraphOp) -> set[GraphOp]:
@@ -268,10 +268,11 @@ def _frames(run: Run, event: TensorEvent) -> Sequence[StackFrame]:
 
 
 def _graph_ops(
-    run: Run, dataflow: Dataflow, event: TensorEvent, is_wanted: Callable[[str], bool]
+    dataflow: Dataflow, event: TensorEvent, is_wanted: Callable[[str], bool]
 ) -> Iterator[ForwardOp]:
     """Yield forward ops that made or took a value that a gradient is computed from."""
-    for source in _forward_values(run, dataflow, event):
+    run = dataflow.run
+    for source in _forward_values(dataflow, event):
         made_by, stack_id = op_type_of(run, source), stack_id_of(run, source)
         if made_by is not None and is_wanted(made_by) and stack_id is not None:
             selected = any(use.op_type in SELECTS_ELEMENTS for use in dataflow.consumers(source))
@@ -307,24 +308,25 @@ def _that_made_or_takes(
             yield user
 
 
-def _forward_values(run: Run, dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
+def _forward_values(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
     """Yield the tensors of the forward pass that a tensor of a backward pass was computed from."""
     level = [event]
     for _ in range(1 + _DEPTH):
         made = (producer.event for one in level for producer in dataflow.producers(one))
         sources = dict.fromkeys(dataflow.origin(one) for one in made if one is not None)
-        level = [source for source in sources if is_backward(run, source)]
-        yield from (source for source in sources if not is_backward(run, source))
+        level = [source for source in sources if is_backward(dataflow.run, source)]
+        yield from (source for source in sources if not is_backward(dataflow.run, source))
 
 
 def _eager_op(
-    run: Run, dataflow: Dataflow, event: TensorEvent, is_wanted: Callable[[str], bool]
+    dataflow: Dataflow, event: TensorEvent, is_wanted: Callable[[str], bool]
 ) -> ForwardOp | None:
     """Return the execution that made or took an eager tensor that a gradient is computed from.
 
     That is the one whose tensors are the nearest, if all of these are of one line.  TensorFlow
     reads a variable without a record, but the tensor that it read has an id.
     """
+    run = dataflow.run
     distances = _used_ids(dataflow, event, partial(is_backward, run))
     found: dict[tuple[int, bool], list[ForwardOp]] = {}
     for index in range(event.index - 1, max(-1, event.index - _BEHIND), -1):

@@ -52,14 +52,14 @@ class History:
         return replace(self.latest, index=int(self.rows[position]))
 
 
-def history_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> History:
+def history_of(dataflow: Dataflow, event: TensorEvent) -> History:
     """Return the history of a tensor, without reading the records of its computations.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: One of its computations.
     """
+    run = dataflow.run
     if event.kind == "graph_execution":
         rows = dataflow.timeline.rows_of(event.index)
         alerts = run.graph_executions.alert_rows[:]
@@ -67,7 +67,7 @@ def history_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> History:
         rows = dataflow.timeline.alike(event.index)
         executions = run.executions
         alerts = executions.alert_rows[:][executions.alert_slots[:] == event.slot]
-    measured = magnitudes_of(run, dataflow, event)
+    measured = magnitudes_of(dataflow, event)
     largest = np.full(len(rows), np.nan)
     largest[np.searchsorted(rows, measured.rows)] = measured.largest
     bad = np.isin(rows, alerts)
@@ -77,18 +77,18 @@ def history_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> History:
     return History(latest, rows, largest, bad, dtype)
 
 
-def magnitudes_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
+def magnitudes_of(dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
     """Return the magnitudes of all computations of a tensor, whatever mode they are recorded in.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
+        dataflow: Where tensors come from and go to.
         event: The tensor.
     """
+    run = dataflow.run
     if event.kind == "execution":
         places = [
             OutputPlace(run.executions.kinds[row], run.executions.stack_ids[row], event.slot)
-            for row in _one_of_each_kind(run, dataflow, event)
+            for row in _one_of_each_kind(dataflow, event)
         ]
         return run.executions.magnitudes([place.number for place in places])
     traces = run.graph_executions
@@ -136,9 +136,10 @@ def measured_tensors(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
         yield TensorEvent("execution", int(found.rows[-1]), OutputPlace.of(number).slot), found
 
 
-def _one_of_each_kind(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[int]:
+def _one_of_each_kind(dataflow: Dataflow, event: TensorEvent) -> list[int]:
     rows = dataflow.timeline.alike(event.index)
-    kinds, stacks = run.executions.kinds.take(rows), run.executions.stack_ids.take(rows)
+    executions = dataflow.run.executions
+    kinds, stacks = executions.kinds.take(rows), executions.stack_ids.take(rows)
     _, first = np.unique(np.stack([kinds, stacks]), axis=1, return_index=True)
     alike: list[int] = rows[first].tolist()
     return alike
@@ -162,29 +163,28 @@ def assumed_dtype(largest: float) -> str:
     return "float32" if largest <= MAX_FINITE["float32"] else "float64"
 
 
-def outputs_of_same_op(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[TensorEvent]:
+def outputs_of_same_op(dataflow: Dataflow, event: TensorEvent) -> list[TensorEvent]:
     """Return a computation of each output of the op that made a tensor.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
+        dataflow: Where tensors come from and go to.
         event: The tensor.
     """
     if event.kind == "execution":
-        return list(_outputs(run, event.index))
-    site = run.graph_executions.site(event.index)
-    return list(computed(run, dataflow, site.graph_id, site.op_name))
+        return list(_outputs(dataflow.run, event.index))
+    site = dataflow.run.graph_executions.site(event.index)
+    return list(computed(dataflow, site.graph_id, site.op_name))
 
 
-def tensors_of_line(run: Run, dataflow: Dataflow, path: str, line: int) -> list[TensorEvent]:
+def tensors_of_line(dataflow: Dataflow, path: str, line: int) -> list[TensorEvent]:
     """Return a computation of each floating-point tensor that was made through a line.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         path: Path of the source file.
         line: Number of the line, from 1.
     """
+    run = dataflow.run
 
     @cache
     def passes(stack_id: int) -> bool:
@@ -195,7 +195,7 @@ def tensors_of_line(run: Run, dataflow: Dataflow, path: str, line: int) -> list[
         for graph_id, graph in list(run.graphs.items())
         for op in list(graph.ops.values())
         if passes(op.stack_id)
-        for event in computed(run, dataflow, graph_id, op.name)
+        for event in computed(dataflow, graph_id, op.name)
     ]
     eager = _latest_executions(run)
     found += [
@@ -225,16 +225,15 @@ def _outputs(run: Run, index: int) -> Iterator[TensorEvent]:
             yield TensorEvent("execution", index, slot)
 
 
-def computed(run: Run, dataflow: Dataflow, graph_id: str, op_name: str) -> Iterator[TensorEvent]:
+def computed(dataflow: Dataflow, graph_id: str, op_name: str) -> Iterator[TensorEvent]:
     """Yield the last computation of each output of an op.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         graph_id: The graph that the op is in.
         op_name: Its name.
     """
-    traces = run.graph_executions
+    traces = dataflow.run.graph_executions
     for site, site_id in dataflow.timeline.sites(graph_id, op_name):
         row = traces.last_before(site_id, len(traces))
         if row is not None:

@@ -54,15 +54,12 @@ class Untrained(NamedTuple):
     asked: bool
 
 
-def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
+def find_untrained(dataflow: Dataflow) -> list[Untrained]:
     """Return the variables that may be trained and never change, while others are trained.
 
     Of a layer that is only: one that trains some of its variables is not among them.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
     """
+    run = dataflow.run
     connected, unconnected, left_out = (set[Key]() for _ in range(3))
     for request in run.gradient_requests:
         unconnected.update(_keys(request, request.unconnected))
@@ -73,10 +70,10 @@ def find_untrained(run: Run, dataflow: Dataflow) -> list[Untrained]:
     if not wanted:
         return []
     # A gradient may be asked for without training: of an input, say, or to look at it.
-    changed = _assigned(run, dataflow, connected)
-    again = _assigned(run, dataflow, changed, times=2)
-    wanted &= _without_gradient(run, changed) | _left_out(run, dataflow, again, known)
-    wanted -= _assigned(run, dataflow, wanted)
+    changed = _assigned(dataflow, connected)
+    again = _assigned(dataflow, changed, times=2)
+    wanted &= _without_gradient(run, changed) | _left_out(dataflow, again, known)
+    wanted -= _assigned(dataflow, wanted)
     trained = [v for key, v in known.items() if key not in wanted]
     return [
         Untrained(layer, variables, any(v.key in unconnected for v in variables))
@@ -99,9 +96,7 @@ def _without_gradient(run: Run, changed: set[Key]) -> set[Key]:
     }
 
 
-def _left_out(
-    run: Run, dataflow: Dataflow, changed: set[Key], known: Mapping[Key, Variable]
-) -> set[Key]:
+def _left_out(dataflow: Dataflow, changed: set[Key], known: Mapping[Key, Variable]) -> set[Key]:
     """Return the variables that a training reads and does not ask for.
 
     Of layers they are none where what is trained is in no layer and is given to layers: an image, a
@@ -110,36 +105,34 @@ def _left_out(
     and most that are loaded are to stay as they are.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         changed: The variables that have a gradient and are assigned to more than once.
         known: The variables that may be trained.
     """
     found: set[Key] = set()
-    for requests in _trainings(run, changed):
+    for requests in _trainings(dataflow.run, changed):
         keys = {key for request in requests for key in _keys(request, request.left_out)}
         trained = changed & (keys | {key for each in requests for key in _connected(each)})
         of_layers = {key for key in keys & known.keys() if known[key].layer}
         in_none = keys & known.keys() - of_layers
-        found |= {key for key in in_none if not _is_loaded(run, dataflow, key)}
+        found |= {key for key in in_none if not _is_loaded(dataflow, key)}
         trains_layers = any(known[key].layer for key in trained & known.keys())
         if of_layers and (
-            trains_layers or _take_nothing_of(run, dataflow, requests, of_layers, trained)
+            trains_layers or _take_nothing_of(dataflow, requests, of_layers, trained)
         ):
             found |= of_layers
     return found
 
 
-def _is_loaded(run: Run, dataflow: Dataflow, key: Key) -> bool:
+def _is_loaded(dataflow: Dataflow, key: Key) -> bool:
     """Whether a variable was made by `tf.saved_model.load`."""
     made = dataflow.timeline.maker_in(*key)
-    stack_id = stack_id_of(run, made) if made is not None else None
-    frames = run.stack(stack_id) if stack_id is not None else ()
+    stack_id = stack_id_of(dataflow.run, made) if made is not None else None
+    frames = dataflow.run.stack(stack_id) if stack_id is not None else ()
     return any(frame.path is not None and _LOADER.search(frame.path) for frame in frames)
 
 
 def _take_nothing_of(
-    run: Run,
     dataflow: Dataflow,
     requests: Iterable[GradientRequest],
     some: set[Key],
@@ -148,16 +141,15 @@ def _take_nothing_of(
     """Whether a loss is made of both, and ops that take some variables take nothing of others.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         requests: What tapes were asked for of the loss.
         some: Variables.
         others: Other variables.
     """
-    targets = (_target(run, dataflow, request) for request in requests)
+    targets = (_target(dataflow, request) for request in requests)
     loss = next((target for target in targets if target is not None), None)
-    users = made_of(run, dataflow, loss) if loss is not None else {}
-    read = {event: variables_read(run, dataflow, event) for event in users}
+    users = made_of(dataflow, loss) if loss is not None else {}
+    read = {event: variables_read(dataflow, event) for event in users}
     takers = {event for event, keys in read.items() if keys & some}
     made = {event for event, keys in read.items() if keys & others}
     waiting = list(made)
@@ -170,14 +162,13 @@ def _take_nothing_of(
     return made.isdisjoint(takers)
 
 
-def made_of(run: Run, dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent, set[TensorEvent]]:
+def made_of(dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent, set[TensorEvent]]:
     """Return what a loss is made of, but for values of variables, and for what each is used there.
 
     What is only there by way of `tf.stop_gradient` is not meant to learn.  Nothing where it is too
     much.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         loss: A computation of the loss.
     """
@@ -185,11 +176,11 @@ def made_of(run: Run, dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent
     waiting = [loss]
     while waiting:
         event = waiting.pop()
-        if op_type_of(run, event) == "StopGradient":
+        if op_type_of(dataflow.run, event) == "StopGradient":
             continue
         for producer in dataflow.producers(event):
             made = producer.event
-            if made is None or op_type_of(run, made) in READS:
+            if made is None or op_type_of(dataflow.run, made) in READS:
                 continue
             if made not in users:
                 waiting.append(made)
@@ -200,7 +191,6 @@ def made_of(run: Run, dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent
 
 
 def all_comes_through(
-    run: Run,
     dataflow: Dataflow,
     users: Mapping[TensorEvent, set[TensorEvent]],
     event: TensorEvent,
@@ -208,7 +198,6 @@ def all_comes_through(
     """Whether a loss is made of a tensor, and of no trained variable but by way of that tensor.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         users: What the loss is made of, itself first; see `made_of`.
         event: The tensor.
@@ -220,11 +209,11 @@ def all_comes_through(
     for made, takers in users.items():
         for taker in takers:
             given[taker].add(made)
-    trainable = {variable.key for variable in run.variables if variable.trainable}
+    trainable = {variable.key for variable in dataflow.run.variables if variable.trainable}
     beside, waiting = {loss}, [loss]
     while waiting:
         made = waiting.pop()
-        if variables_read(run, dataflow, made) & trainable:
+        if variables_read(dataflow, made) & trainable:
             return False
         new = given[made] - beside - {event}
         beside |= new
@@ -267,113 +256,102 @@ def _keys(request: GradientRequest, handles: Iterable[int]) -> set[Key]:
     return {(request.file_set, handle) for handle in handles}
 
 
-def losses(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent]:
-    """Yield a computation of each tensor whose gradient is asked for, without a loss scale.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-    """
-    of_tapes = (_target(run, dataflow, request) for request in run.gradient_requests)
-    found = chain(of_tapes, _targets_in_v1(run, dataflow))
-    yield from dict.fromkeys(_unscaled(run, dataflow, loss) for loss in found if loss is not None)
+def losses(dataflow: Dataflow) -> Iterator[TensorEvent]:
+    """Yield a computation of each tensor whose gradient is asked for, without a loss scale."""
+    of_tapes = (_target(dataflow, request) for request in dataflow.run.gradient_requests)
+    found = chain(of_tapes, _targets_in_v1(dataflow))
+    yield from dict.fromkeys(_unscaled(dataflow, loss) for loss in found if loss is not None)
 
 
-def _targets_in_v1(run: Run, dataflow: Dataflow) -> Iterator[TensorEvent | None]:
+def _targets_in_v1(dataflow: Dataflow) -> Iterator[TensorEvent | None]:
     """Yield what `tf.gradients`, which is no tape, has differentiated.
 
     It begins with ones, and what takes these is in the gradient of what was asked for.
     """
-    for graph in list(run.graphs.values()):
+    for graph in list(dataflow.run.graphs.values()):
         for op in list(graph.ops.values()):
             if op.op_type != "Fill" or not _BEGINS_GRADIENTS.search(op.name):
                 continue
             uses = (graph.ops[use.op_name] for use in graph.consumers(op.name))
-            made = {one for use in uses for one in forward_ops(run, dataflow.calls, use)}
+            made = {one for use in uses for one in forward_ops(dataflow.run, dataflow.calls, use)}
             if len(made) == 1:
                 target = TensorRef(made.pop().name, 0)
-                yield _last_computed(run, dataflow, graph.graph_id, target)
+                yield _last_computed(dataflow, graph.graph_id, target)
 
 
-def loss_scale(run: Run, dataflow: Dataflow) -> float:
-    """Return what number a program multiplies losses by before it asks for gradients; 1 for none.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-    """
-    factors = (_factor(run, dataflow, request) for request in run.gradient_requests)
+def loss_scale(dataflow: Dataflow) -> float:
+    """Return by what number losses are multiplied before gradients are asked for; 1 for none."""
+    factors = (_factor(dataflow, request) for request in dataflow.run.gradient_requests)
     return max(factors, default=1.0)
 
 
-def _factor(run: Run, dataflow: Dataflow, request: GradientRequest) -> float:
+def _factor(dataflow: Dataflow, request: GradientRequest) -> float:
     if request.target is None:
-        return _factor_of_eager(run, dataflow, _target(run, dataflow, request))
-    product = run.op(request.target_graph_id, request.target.op_name)
+        return _factor_of_eager(dataflow, _target(dataflow, request))
+    product = dataflow.run.op(request.target_graph_id, request.target.op_name)
     if product is None or product.op_type != "Mul":
         return 1.0
     # What only its gradient takes of a product, TensorFlow does not compute.
-    made = (run.op(product.graph_id, given.op_name) for given in product.inputs)
+    made = (dataflow.run.op(product.graph_id, given.op_name) for given in product.inputs)
     constants = [op.name for op in made if op is not None and op.op_type == "Const"]
     values = [
-        float(magnitudes_of(run, dataflow, event).largest.max(initial=0.0))
+        float(magnitudes_of(dataflow, event).largest.max(initial=0.0))
         for name in constants
-        for event in computed(run, dataflow, product.graph_id, name)
+        for event in computed(dataflow, product.graph_id, name)
     ]
     return max(values, default=1.0)
 
 
-def _factor_of_eager(run: Run, dataflow: Dataflow, product: TensorEvent | None) -> float:
+def _factor_of_eager(dataflow: Dataflow, product: TensorEvent | None) -> float:
     """Return how many times as large a product is as the one factor that is no number of Python."""
-    factor = None if product is None else _scaled_by_python(run, dataflow, product)
+    factor = None if product is None else _scaled_by_python(dataflow, product)
     if product is None or factor is None:
         return 1.0
-    before, after = (magnitudes_of(run, dataflow, one).largest for one in (factor, product))
+    before, after = (magnitudes_of(dataflow, one).largest for one in (factor, product))
     if not (before.size and after.size and before[0]):
         return 1.0
     return float(after[0] / before[0])
 
 
-def _scaled_by_python(run: Run, dataflow: Dataflow, product: TensorEvent) -> TensorEvent | None:
+def _scaled_by_python(dataflow: Dataflow, product: TensorEvent) -> TensorEvent | None:
     """Return what an eager product is of besides a number of Python, which leaves no record."""
-    if product.kind != "execution" or op_type_of(run, product) != "Mul":
+    if product.kind != "execution" or op_type_of(dataflow.run, product) != "Mul":
         return None
     made = [producer.event for producer in dataflow.producers(product)]
     factors = [event for event in made if event is not None]
     return factors[0] if len(factors) == 1 and len(made) == 2 else None
 
 
-def magnitudes_of_loss(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
+def magnitudes_of_loss(dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
     """Return the magnitudes of a loss, without those of others that the same line computes.
 
     Eagerly, a line may compute several tensors by ops of one type; the loss is the same one in turn
     in each step.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         loss: A computation of it.
     """
-    found = magnitudes_of(run, dataflow, loss)
+    found = magnitudes_of(dataflow, loss)
     if loss.kind != "execution":
         return found
     rows = dataflow.timeline.alike(loss.index)
-    steps = run.executions.steps.numbers_of(rows)
+    steps = dataflow.run.executions.steps.numbers_of(rows)
     begins = np.flatnonzero(np.diff(steps, prepend=-2))
     turns = np.arange(len(rows)) - np.repeat(begins, np.diff(begins, append=len(rows)))
     own = turns == turns[np.searchsorted(rows, loss.index)]
     return found.some(np.isin(found.rows, rows[own]))
 
 
-def may_be_negative(run: Run, dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) -> bool:
+def may_be_negative(dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) -> bool:
     """Whether a loss is below 0 at times, or is a difference, or something with its sign changed.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         loss: A computation of it.
         found: Its magnitudes.
     """
+    run = dataflow.run
     rows = found.rows[np.unique(np.linspace(0, len(found) - 1, _SAMPLE).astype(int))]
     summaries = [summary_of(run, replace(loss, index=row)) for row in rows.tolist()]
     if any(one is not None and (one.minimum or 0) < 0 for one in summaries):
@@ -384,43 +362,36 @@ def may_be_negative(run: Run, dataflow: Dataflow, loss: TensorEvent, found: Magn
     return made is not None and op_type_of(run, made) in _CHANGES_SIGN
 
 
-def losses_that_fall(run: Run, dataflow: Dataflow) -> list[bool]:
+def losses_that_fall(dataflow: Dataflow) -> list[bool]:
     """Return of each loss whether it is smaller at the end than in the first step.
 
     Those that are not measured, or may be below 0, are left out.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
     """
     fall = []
-    for loss in losses(run, dataflow):
-        found = magnitudes_of_loss(run, dataflow, loss)
-        if len(found) >= _AT_END and not may_be_negative(run, dataflow, loss, found):
-            _, largest = by_step(run, found)
+    for loss in losses(dataflow):
+        found = magnitudes_of_loss(dataflow, loss)
+        if len(found) >= _AT_END and not may_be_negative(dataflow, loss, found):
+            _, largest = by_step(dataflow.run, found)
             fall.append(bool(np.median(largest[-_AT_END:]) < _SAME * largest[0]))
     return fall
 
 
-def _target(run: Run, dataflow: Dataflow, request: GradientRequest) -> TensorEvent | None:
+def _target(dataflow: Dataflow, request: GradientRequest) -> TensorEvent | None:
     if request.target is None:
         made = dataflow.timeline.maker_in(request.file_set, request.target_id)
         return dataflow.origin(made) if made is not None else None
-    return _last_computed(run, dataflow, request.target_graph_id, request.target)
+    return _last_computed(dataflow, request.target_graph_id, request.target)
 
 
-def _last_computed(
-    run: Run, dataflow: Dataflow, graph_id: str, tensor: TensorRef
-) -> TensorEvent | None:
+def _last_computed(dataflow: Dataflow, graph_id: str, tensor: TensorRef) -> TensorEvent | None:
     """Return the last computation of a tensor of a graph, of what it is a copy of.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         graph_id: The graph.
         tensor: The tensor in it.
     """
-    traces = run.graph_executions
+    traces = dataflow.run.graph_executions
     for site, number in dataflow.timeline.sites(graph_id, tensor.op_name):
         row = traces.last_before(number, len(traces))
         if row is not None and site.output_slot == tensor.slot:
@@ -428,24 +399,24 @@ def _last_computed(
     return None
 
 
-def _unscaled(run: Run, dataflow: Dataflow, loss: TensorEvent) -> TensorEvent:
+def _unscaled(dataflow: Dataflow, loss: TensorEvent) -> TensorEvent:
     """Return what a product is of besides a variable or Python's number; else the tensor itself."""
-    if op_type_of(run, loss) != "Mul":
+    if op_type_of(dataflow.run, loss) != "Mul":
         return loss
     factors = [p.event for p in dataflow.producers(loss) if p.event is not None]
-    values = [factor for factor in factors if not _is_read(run, dataflow, factor)]
-    is_scaled = len(factors) == 2 or factors == [_scaled_by_python(run, dataflow, loss)]
+    values = [factor for factor in factors if not _is_read(dataflow, factor)]
+    is_scaled = len(factors) == 2 or factors == [_scaled_by_python(dataflow, loss)]
     return values[0] if len(values) == 1 and is_scaled else loss
 
 
-def _is_read(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def _is_read(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether a tensor is the value of a variable, or a cast of it."""
-    while op_type_of(run, event) == "Cast":
+    while op_type_of(dataflow.run, event) == "Cast":
         producers = dataflow.producers(event)
         if not producers or producers[0].event is None:
             return False
         event = producers[0].event
-    return op_type_of(run, event) in READS
+    return op_type_of(dataflow.run, event) in READS
 
 
 def _by_layer(
@@ -463,20 +434,19 @@ def _by_layer(
         yield layer, tuple(variables)
 
 
-def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key], times: int = 1) -> set[Key]:
+def _assigned(dataflow: Dataflow, wanted: set[Key], times: int = 1) -> set[Key]:
     """Return those variables that are assigned, or may be, after they were made.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         wanted: The variables.
         times: How often at least, where that is known: what loops and branches assign, they may do
             often.
     """
-    counted = _eager_assignments(run, dataflow)
+    counted = _eager_assignments(dataflow)
     if counted is None:
         return wanted
-    found = {key for key in wanted if _is_assigned_in_graph(run, dataflow, key, times)}
+    found = {key for key in wanted if _is_assigned_in_graph(dataflow, key, times)}
     for file_set, handle in wanted - found:
         made = dataflow.timeline.maker_in(file_set, handle)
         # The first value is assigned as well, where the variable is made.
@@ -485,9 +455,9 @@ def _assigned(run: Run, dataflow: Dataflow, wanted: set[Key], times: int = 1) ->
     return found
 
 
-def _eager_assignments(run: Run, dataflow: Dataflow) -> Counter[Key] | None:
+def _eager_assignments(dataflow: Dataflow) -> Counter[Key] | None:
     """Return how often each variable is assigned by eager ops; None if those are too many."""
-    executions = run.executions
+    executions = dataflow.run.executions
     rows = executions.of_kinds(lambda kind: assigns(kind.op_type))
     if len(rows) > _MOST:
         return None
@@ -498,19 +468,19 @@ def _eager_assignments(run: Run, dataflow: Dataflow) -> Counter[Key] | None:
     )
 
 
-def _is_assigned_in_graph(run: Run, dataflow: Dataflow, key: Key, times: int) -> bool:
+def _is_assigned_in_graph(dataflow: Dataflow, key: Key, times: int) -> bool:
     file_set, handle = key
     return any(
         dataflow.variables.assigned_in(graph.graph_id, handle)
-        and _ran(run, dataflow, graph.graph_id, times)
-        for graph in list(run.graphs.values())
+        and _ran(dataflow, graph.graph_id, times)
+        for graph in list(dataflow.run.graphs.values())
         if graph.file_set == file_set
     )
 
 
-def _ran(run: Run, dataflow: Dataflow, graph_id: str, times: int) -> bool:
+def _ran(dataflow: Dataflow, graph_id: str, times: int) -> bool:
     """Whether a graph ran a number of times at least, as far as is known."""
-    calls, executions = dataflow.calls, run.executions
+    calls, executions = dataflow.calls, dataflow.run.executions
     if times == 1 or calls.outermost(graph_id) != graph_id:
         return True
     of_graph = executions.of_kinds(lambda kind: graph_id in calls.executed_graphs(kind))

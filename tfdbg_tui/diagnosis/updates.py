@@ -12,58 +12,55 @@ from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_op
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import GraphOp, Layer, Run, Variable
+    from tfdbg_tui.logdir import GraphOp, Layer, Variable
 
 _CONVERSIONS = frozenset({"Cast", "Identity"})
 _FAR = 4  # ops to an assignment: Adam squares a gradient, subtracts, scales, and adds what it has
 
 
-def updated_layer(run: Run, dataflow: Dataflow, event: TensorEvent) -> Layer | None:
+def updated_layer(dataflow: Dataflow, event: TensorEvent) -> Layer | None:
     """Return the layer whose variable a tensor goes into, or what an optimizer keeps of it.
 
     None where the variables that are assigned first are of no layer, or of several.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The tensor.
     """
     known = dataflow.variables.named
     if not known:
         return None
-    found = [known.get(key) for key in _first_assigned(run, dataflow, event)]
+    found = [known.get(key) for key in _first_assigned(dataflow, event)]
     layers = {layer_of_variable(dataflow, one) if one else None for one in found}
     return layers.pop() if len(layers) == 1 else None
 
 
-def named_variables(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[str]:
+def named_variables(dataflow: Dataflow, event: TensorEvent) -> list[str]:
     """Return the names of the variables that an op makes, takes, or else changes by its result.
 
     Of what an optimizer keeps it is the name of the variable that it keeps it of.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The result of the op.
     """
     known = dataflow.variables.named
     if not known:
         return []
-    made = _made(run, dataflow, event) & known.keys()
-    keys = made or variables_read(run, dataflow, event) & known.keys()
-    keys = keys or _first_assigned(run, dataflow, event) & known.keys()
+    made = _made(dataflow, event) & known.keys()
+    keys = made or variables_read(dataflow, event) & known.keys()
+    keys = keys or _first_assigned(dataflow, event) & known.keys()
     return [_kept_of(dataflow, known[key]).name for key in sorted(keys)]
 
 
-def changes_variable(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def changes_variable(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Return whether a tensor goes into a variable, known or not.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The tensor.
     """
-    return bool(_first_assigned(run, dataflow, event))
+    return bool(_first_assigned(dataflow, event))
 
 
 def layer_of_variable(dataflow: Dataflow, variable: Variable) -> Layer | None:
@@ -76,21 +73,21 @@ def _kept_of(dataflow: Dataflow, variable: Variable) -> Variable:
     return dataflow.variables.named.get((variable.file_set, variable.slot_of), variable)
 
 
-def _made(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
+def _made(dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
     if event.kind != "execution":
         return set()
-    kind = run.executions.kind(event.index)
+    kind = dataflow.run.executions.kind(event.index)
     return {(kind.file_set, one) for one in dataflow.timeline.output_ids(event.index)}
 
 
-def variables_read(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
+def variables_read(dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
     """Return the keys of the variables whose values an op takes, in whatever type.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A result of the op.
     """
+    run = dataflow.run
     found = set()
     for producer in dataflow.producers(event):
         made = producer.event
@@ -107,15 +104,16 @@ def variables_read(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tupl
     return found
 
 
-def _first_assigned(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
+def _first_assigned(dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
     if event.kind == "execution":
-        return _assigned_eagerly(run, dataflow, event)
-    op = graph_op_of(run, event)
-    return _assigned(run, dataflow, op) if op is not None else set()
+        return _assigned_eagerly(dataflow, event)
+    op = graph_op_of(dataflow.run, event)
+    return _assigned(dataflow, op) if op is not None else set()
 
 
-def _assigned(run: Run, dataflow: Dataflow, op: GraphOp) -> set[tuple[int, int]]:
+def _assigned(dataflow: Dataflow, op: GraphOp) -> set[tuple[int, int]]:
     """Return the variables that are assigned first of what is made of the result of an op."""
+    run = dataflow.run
     graph = run.graphs[op.graph_id]
     in_gradient = is_backward_op(run, op)
     made = [op]
@@ -130,8 +128,9 @@ def _assigned(run: Run, dataflow: Dataflow, op: GraphOp) -> set[tuple[int, int]]
     return set()
 
 
-def _assigned_eagerly(run: Run, dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
+def _assigned_eagerly(dataflow: Dataflow, event: TensorEvent) -> set[tuple[int, int]]:
     """Return the variables that eager ops assign first of what is made of a tensor."""
+    run = dataflow.run
     kind_of, timeline = run.executions.kind, dataflow.timeline
     made = {event.index}
     in_gradient = is_backward(run, event)

@@ -78,7 +78,7 @@ class CaseBuilder:
         )
         graph = run.graphs.get(graph_id_of(run, event) or "")
         backward = is_backward(run, event)
-        forward = forward_op(run, self._dataflow, event) if backward else None
+        forward = forward_op(self._dataflow, event) if backward else None
         growth, loop_growth = growths_of(run, self._dataflow, event)
         training = self._is_training(event)
         function = event.kind == "execution" and run.executions.kind(event.index).is_function
@@ -117,7 +117,7 @@ class CaseBuilder:
 
     @cached_property
     def _loss_scale(self) -> float:
-        return loss_scale(self._run, self._dataflow)
+        return loss_scale(self._dataflow)
 
     @cached_property
     def _gradients(self) -> bool:

@@ -152,7 +152,7 @@ class Diagnosis:
         """Return what the line of a root made bad eagerly, or the first and the last of many."""
         if root.event.kind != "execution":
             return []
-        history = history_of(self._run, self.dataflow, root.event)
+        history = history_of(self.dataflow, root.event)
         rows = history.rows[history.bad & (history.rows >= root.event.index)].tolist()
         if len(rows) > 2 * _ALIKE:
             rows = rows[:_ALIKE] + rows[-_ALIKE:]
@@ -213,13 +213,13 @@ class Diagnosis:
             root: The root.
             alike: What the same bug has made bad.
         """
-        run, step = self._run, self._step(root.event)
-        found = [name for one in alike for name in named_variables(run, self.dataflow, one)]
+        step = self._step(root.event)
+        found = [name for one in alike for name in named_variables(self.dataflow, one)]
         members = (node.site.first for node in root.members[:_MEMBERS])
-        kept = not found and changes_variable(run, self.dataflow, root.event)
+        kept = not found and changes_variable(self.dataflow, root.event)
         for event in members if kept else ():
             if self._step(event) == step:
-                found += named_variables(run, self.dataflow, event)
+                found += named_variables(self.dataflow, event)
             if found:
                 break
         return tuple(dict.fromkeys(found))
@@ -268,7 +268,7 @@ class Diagnosis:
         layer = (forward.layer if forward else None) or self._layers.of_event(event)
         input_layer = self._input_layer(event, layer)
         if layer is None and input_layer is None:
-            layer = updated_layer(run, self.dataflow, event)
+            layer = updated_layer(self.dataflow, event)
         is_of_none = layer is None and input_layer is None
         suggested = self._suggestions.of(event, rule, called)
         return Finding(
@@ -293,7 +293,7 @@ class Diagnosis:
             chain=tuple(chain),
             layer=layer,
             input_layer=input_layer,
-            variables=tuple(named_variables(run, self.dataflow, event)) if is_of_none else (),
+            variables=tuple(named_variables(self.dataflow, event)) if is_of_none else (),
             iteration=self._iteration(event),
             in_gradient=is_backward(run, event),
             summary=summary_of(run, event),
@@ -309,7 +309,7 @@ class Diagnosis:
         }
 
     def _layer(self, event: TensorEvent) -> Layer | None:
-        return self._layers.of_event(event) or updated_layer(self._run, self.dataflow, event)
+        return self._layers.of_event(event) or updated_layer(self.dataflow, event)
 
     def _step(self, event: TensorEvent) -> int | None:
         return step_of(self._run, self.dataflow, event)

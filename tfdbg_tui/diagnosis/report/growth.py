@@ -38,7 +38,7 @@ def growths_of(
         How it grew in the steps before, or with the elements of a dataset that one call loops over;
         and in the iterations before, in the same run of a loop.
     """
-    found = magnitudes_of(run, dataflow, event)
+    found = magnitudes_of(dataflow, event)
     found = found.some(found.rows < event.index)
     element = element_of(run, dataflow, event)
     iteration = dataflow.timeline.at(event.index).iteration if event.kind != "execution" else None
@@ -57,7 +57,7 @@ def steady_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> Steady | 
         event: A computation of the tensor.
     """
     step = step_of(run, dataflow, event)
-    found = magnitudes_of(run, dataflow, event)
+    found = magnitudes_of(dataflow, event)
     steps, largest = by_step(run, found.some(found.rows < event.index))
     if step is None or len(steps) < _STEPS or steps[-1] < step - 1:
         return None

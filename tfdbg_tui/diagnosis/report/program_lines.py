@@ -107,4 +107,4 @@ class ProgramLines:
         run = self._run
         if not is_backward(run, event) or is_users_gradient(run, event):
             return None
-        return forward_op(run, self._dataflow, event)
+        return forward_op(self._dataflow, event)

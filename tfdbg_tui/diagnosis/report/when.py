@@ -62,7 +62,7 @@ def computed_in_step(run: Run, dataflow: Dataflow, event: TensorEvent, step: int
         event: One of its computations.
         step: The step.
     """
-    history = history_of(run, dataflow, event)
+    history = history_of(dataflow, event)
 
     def step_at(position: int) -> int:
         found = step_of(run, dataflow, history.event(position))

@@ -321,7 +321,7 @@ class SameBug:
         if not is_backward(self._run, event):
             return None
         if event not in self._forward_ops:
-            self._forward_ops[event] = forward_op(self._run, self._dataflow, event)
+            self._forward_ops[event] = forward_op(self._dataflow, event)
         return self._forward_ops[event]
 
     def _forward_graphs(self, event: TensorEvent) -> set[str]:

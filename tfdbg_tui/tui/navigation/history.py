@@ -30,11 +30,11 @@ def tensors_together(snapshot: Snapshot, focus: Focus) -> tuple[list[TensorEvent
     run, dataflow = snapshot.run, snapshot.dataflow
     event = chosen_tensor(snapshot, focus)
     if focus.pane == source_code.SPEC.name and focus.place is not None:
-        found = tensors_of_line(run, dataflow, focus.place.path, focus.place.line)
+        found = tensors_of_line(dataflow, focus.place.path, focus.place.line)
         if not found:
             raise NowhereError("no tensor that this line computes is on record")
     elif event is not None:
-        found = outputs_of_same_op(run, dataflow, event) or [event]
+        found = outputs_of_same_op(dataflow, event) or [event]
     else:
         raise NowhereError("no tensor is focused")
     if event is None:

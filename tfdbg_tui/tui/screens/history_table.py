@@ -72,9 +72,7 @@ class HistoryTable(VirtualList):
         self.snapshot = snapshot
         self._tensors = tensors
         self._chosen = min(self._chosen, len(tensors) - 1)
-        self._history = lru_cache(_TOGETHER)(
-            lambda event: history_of(snapshot.run, snapshot.dataflow, event)
-        )
+        self._history = lru_cache(_TOGETHER)(lambda event: history_of(snapshot.dataflow, event))
         self._plot = lru_cache(1)(self._draw_plot)
         self._numbered = lru_cache(1)(self._are_numbered)
         self._widths = lru_cache(1)(self._find_widths)

@@ -42,8 +42,8 @@ def find_at_bound(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         run: The run.
         dataflow: Of the run.
     """
-    for loss in losses(run, dataflow):
-        found = magnitudes_of_loss(run, dataflow, loss)
+    for loss in losses(dataflow):
+        found = magnitudes_of_loss(dataflow, loss)
         steps, largest = by_step(run, found)
         if len(steps) < _MANY or not _extremes(run, loss, found)[1] < 0:
             continue
@@ -75,7 +75,7 @@ def _extremes(run: Run, event: TensorEvent, found: Magnitudes) -> tuple[float, f
 
 def _bound(run: Run, dataflow: Dataflow, event: TensorEvent) -> float:
     """Return how far below 0 a logarithm was at its lowest; 0 where that is no bound."""
-    found = magnitudes_of(run, dataflow, event)
+    found = magnitudes_of(dataflow, event)
     summary = summary_of(run, event)
     if len(found) < _LAST or summary is None or (summary.size or 0) < _SOME_SIZE:
         return 0.0

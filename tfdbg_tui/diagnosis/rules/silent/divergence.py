@@ -173,13 +173,13 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     thrown back by others.  A single step is of a batch that is unlike all others.  One that may be
     below 0, as a difference of scores, may begin anywhere near 0 and has to get far away from 1.
     """
-    for loss in losses(run, dataflow):
-        found = magnitudes_of_loss(run, dataflow, loss)
+    for loss in losses(dataflow):
+        found = magnitudes_of_loss(dataflow, loss)
         steps, largest = by_step(run, found)
         if len(steps) < _STEPS:
             continue
         about, last_of_first = _at_first(largest)
-        signed = may_be_negative(run, dataflow, loss, found)
+        signed = may_be_negative(dataflow, loss, found)
         first = max(1.0, about) if signed else about
         first *= _explained_by_data(run, dataflow, loss, int(steps[last_of_first]))
         high = largest >= _RISEN * first
@@ -222,7 +222,7 @@ def _explained_by_data(run: Run, dataflow: Dataflow, loss: TensorEvent, last: in
     """
     times = 1.0
     for given in _compared_data(run, dataflow, loss):
-        steps, largest = by_step(run, magnitudes_of(run, dataflow, given))
+        steps, largest = by_step(run, magnitudes_of(dataflow, given))
         at_first = largest[steps <= last]
         if at_first.any():
             times = max(times, float(largest[-_ENDS:].max() / np.median(at_first[at_first > 0])))

@@ -64,7 +64,7 @@ def find_long_steps(run: Run, dataflow: Dataflow) -> list[Suspect]:
     values = _values(run, dataflow)
     jumps = [_jump(run, variable, *value) for variable, value in values.items()]
     found = [jump for jump in jumps if jump is not None]
-    fall = losses_that_fall(run, dataflow)
+    fall = losses_that_fall(dataflow)
     if len(found) < max(_VARIABLES, len(values) / 2) or (fall and all(fall)):
         return []
     found.sort(key=lambda jump: -jump.times)

@@ -43,9 +43,9 @@ def find_not_probabilities(run: Run, dataflow: Dataflow, measured: Measured) -> 
     }
     if not clipped:
         return
-    for loss in losses(run, dataflow):
-        for made in made_of(run, dataflow, loss):
-            given = _clipped(run, dataflow, made) if place_of(run, made) in clipped else None
+    for loss in losses(dataflow):
+        for made in made_of(dataflow, loss):
+            given = _clipped(dataflow, made) if place_of(run, made) in clipped else None
             if given is None:
                 continue
             ends = _outside(run, dataflow, given)
@@ -59,7 +59,7 @@ def find_not_probabilities(run: Run, dataflow: Dataflow, measured: Measured) -> 
                 yield Suspect(event, NOT_PROBABILITIES, Match("likely", evidence), len(ends))
 
 
-def _clipped(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
+def _clipped(dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
     """Return what a clip is given whose result a logarithm takes: `Maximum` of a `Minimum`."""
     if not _goes_to_log(dataflow, event):
         return None
@@ -79,7 +79,7 @@ def _goes_to_log(dataflow: Dataflow, event: TensorEvent) -> bool:
 
 def _outside(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[tuple[float, float]]:
     """Return the extremes of some computations of a tensor, if all are beyond 0 to 1."""
-    rows = magnitudes_of(run, dataflow, event).rows
+    rows = magnitudes_of(dataflow, event).rows
     if len(rows) < _MANY:
         return []
     found = []

@@ -42,8 +42,8 @@ def find_out_of_reach(run: Run, dataflow: Dataflow, measured: Measured) -> Itera
     far = {place_of(run, event): found for event, found in measured if _is_far(run, event, found)}
     if not far:
         return
-    for loss in losses(run, dataflow):
-        for made in made_of(run, dataflow, loss):
+    for loss in losses(dataflow):
+        for made in made_of(dataflow, loss):
             found = far.get(place_of(run, made))
             activation = _compared(run, dataflow, made) if found is not None else None
             if found is not None and activation is not None:
@@ -68,7 +68,7 @@ def _compared(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent |
             made = next((given.event for given in dataflow.producers(made)), None)
         if made is None or op_type_of(run, made) not in _BOUNDED:
             continue
-        if all_comes_through(run, dataflow, made_of(run, dataflow, event), made):
+        if all_comes_through(dataflow, made_of(dataflow, event), made):
             return made
     return None
 

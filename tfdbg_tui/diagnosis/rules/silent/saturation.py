@@ -83,7 +83,7 @@ def _once_a_layer(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterato
     """
     of_layers: dict[Hashable, list[Suspect]] = defaultdict(list)
     for suspect in found:
-        forward = forward_op(run, dataflow, suspect.event)
+        forward = forward_op(dataflow, suspect.event)
         layer = forward.layer if forward else recorded_layer(run, suspect.event)
         of_layers[layer or suspect.event, suspect.rule.id].append(suspect)
     for first, *others in of_layers.values():
@@ -109,7 +109,7 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
             made_by = {made.op_type for made in dataflow.producers(given.event)}
         if not made_by & _BEFORE[op_type]:
             continue
-        before = magnitudes_of(run, dataflow, given.event)
+        before = magnitudes_of(dataflow, given.event)
         if len(before) < _MANY:
             continue
         found = _width(run, dataflow, event, before, given.event)
@@ -143,7 +143,7 @@ def _width(
     """
     softmax = op_type_of(run, event) in _SOFTMAX
     width = _APART if softmax else 2 * _WIDE
-    if softmax and _is_attention(run, dataflow, event):
+    if softmax and _is_attention(dataflow, event):
         width = _APART_IN_ATTENTION
     small = np.flatnonzero(before.largest < _FAR_TOO_WIDE * _APART / 2)
     for least, since in (
@@ -162,7 +162,7 @@ def _width(
     return None
 
 
-def _is_attention(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def _is_attention(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether a softmax weighs what products have been compared for."""
     uses = [use.op_type for use in dataflow.consumers(event) if use.event is not None]
     return any(op_type in _SUMS for op_type in uses)
@@ -192,7 +192,7 @@ def _flat(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         if summary is None or (summary.size or 0) < _SOME_SIZE:
             continue
         given = next((p.event for p in dataflow.producers(event) if p.input_slot == 1), None)
-        before = magnitudes_of(run, dataflow, given) if given is not None else found
+        before = magnitudes_of(dataflow, given) if given is not None else found
         if len(before) != len(found):
             continue
         slopes = np.flatnonzero((before.largest == 0) | (found.largest > _FLAT * before.largest))

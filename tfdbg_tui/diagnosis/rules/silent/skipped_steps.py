@@ -88,9 +88,9 @@ def _asked(run: Run, dataflow: Dataflow) -> Iterator[History]:
     for graph in list(run.graphs.values()):
         asked = [op.input(0) for op in list(graph.ops.values()) if op.op_type == "IsFinite"]
         for ref in asked:
-            for event in computed(run, dataflow, graph.graph_id, ref.op_name):
+            for event in computed(dataflow, graph.graph_id, ref.op_name):
                 if event.slot == ref.slot and _is_of_gradients(run, dataflow, event):
-                    yield history_of(run, dataflow, event)
+                    yield history_of(dataflow, event)
 
 
 def _is_of_gradients(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
@@ -110,7 +110,7 @@ def _skipped(run: Run, dataflow: Dataflow, root: Root) -> npt.NDArray[np.bool_]:
         event = member.site.first
         if not is_backward(run, event) or is_not_given(run, event):
             continue  # TensorFlow's own algorithms ask as well; and only what is given is applied
-        history = history_of(run, dataflow, event)
+        history = history_of(dataflow, event)
         tried = map(history.event, np.flatnonzero(history.bad)[:_TRIED].tolist())
         is_asked = any(_is_asked(dataflow, other) for other in tried)
         if event.kind == "graph_execution":

@@ -39,12 +39,12 @@ def find_softmax_of_one(run: Run, dataflow: Dataflow, measured: Measured) -> Ite
     }
     if not ones:
         return
-    for loss in losses(run, dataflow):
-        users = made_of(run, dataflow, loss)
+    for loss in losses(dataflow):
+        users = made_of(dataflow, loss)
         for made in users:
             uses = (use.event for use in dataflow.consumers(made) if use.op_type == "Softmax")
             places = {place_of(run, use) for use in uses if use is not None} & ones.keys()
-            if not places or not all_comes_through(run, dataflow, users, made):
+            if not places or not all_comes_through(dataflow, users, made):
                 continue
             for event, found in map(ones.__getitem__, places):
                 evidence = f"each result is 1 in all {len(found):,} computations measured"

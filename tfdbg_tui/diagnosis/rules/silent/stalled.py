@@ -84,7 +84,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     """
     measured = [(event, found) for event, found in _finite(run) if len(found) >= _MANY]
     if not dataflow.variables.trained:
-        return [one for one in _off(run, dataflow, measured) if _is_given(run, dataflow, one)]
+        return [one for one in _off(run, dataflow, measured) if _is_given(dataflow, one)]
     gradients = _gradients_of_layers(run, measured)
     found = [
         *_off(run, dataflow, measured),
@@ -153,7 +153,7 @@ def _off(
             is_off
             and _computations(dataflow, event, off) >= _OFF_FOR
             and not is_hinge(run, dataflow, event)
-            and not _is_given_zeros(run, dataflow, event, times)
+            and not _is_given_zeros(dataflow, event, times)
         ):
             always = times == len(found)
             evidence = (
@@ -192,22 +192,22 @@ def _computations(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> 
     return int(last - first) + 1
 
 
-def _is_given(run: Run, dataflow: Dataflow, suspect: Suspect) -> bool:
+def _is_given(dataflow: Dataflow, suspect: Suspect) -> bool:
     """Whether a rectifier is given something: of what is tried out with zeros nothing comes."""
-    largest = _largest_given(run, dataflow, suspect.event, suspect.times)
+    largest = _largest_given(dataflow, suspect.event, suspect.times)
     return bool(largest.size and largest.all())
 
 
-def _is_given_zeros(run: Run, dataflow: Dataflow, event: TensorEvent, times: int) -> bool:
+def _is_given_zeros(dataflow: Dataflow, event: TensorEvent, times: int) -> bool:
     """Whether a rectifier is known to be given zeros alone, as of batches that are blank."""
-    largest = _largest_given(run, dataflow, event, times)
+    largest = _largest_given(dataflow, event, times)
     return bool(largest.size and not largest.any())
 
 
-def _largest_given(run: Run, dataflow: Dataflow, event: TensorEvent, times: int) -> Floats:
+def _largest_given(dataflow: Dataflow, event: TensorEvent, times: int) -> Floats:
     """Return the largest magnitudes of what a rectifier takes, the last times it was measured."""
     given = next((p.event for p in dataflow.producers(event)), None)
-    return magnitudes_of(run, dataflow, given).largest[-times:] if given else np.zeros(0)
+    return magnitudes_of(dataflow, given).largest[-times:] if given else np.zeros(0)
 
 
 def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list[Suspect]:
@@ -238,7 +238,7 @@ def _vanishing(run: Run, dataflow: Dataflow, gradients: list[_Gradient]) -> list
         gone = [n for n in gone if not _begins_small(made_of[n], elsewhere, arrived)]
     if gone:
         passed = _made_of(run, dataflow, arrived)
-        gone = [n for n in gone if not _goes_on(run, dataflow, gradients[n].event, passed)]
+        gone = [n for n in gone if not _goes_on(dataflow, gradients[n].event, passed)]
     if gone:
         alive = [gradients[number].event for number in np.flatnonzero(~nothing).tolist()]
         sums = {added for event in alive for added in _sums_of(dataflow, event)}
@@ -282,9 +282,9 @@ def _cancelled(run: Run, dataflow: Dataflow, event: TensorEvent) -> str:
         made = dict.fromkeys(p.event for one in waiting for p in dataflow.producers(one))
         waiting = [one for one in made if one is not None and _is_of_gradients(run, one)]
         for added in (one for one in waiting if op_type_of(run, one) in _REDUCTIONS):
-            after = magnitudes_of(run, dataflow, added).largest[-_MANY:]
+            after = magnitudes_of(dataflow, added).largest[-_MANY:]
             given = next((p.event for p in dataflow.producers(added)), None)
-            largest = magnitudes_of(run, dataflow, given).largest[-_MANY:] if given else after
+            largest = magnitudes_of(dataflow, given).largest[-_MANY:] if given else after
             if len(after) == len(largest) == _MANY and (after <= _CANCELLED * largest).all():
                 return f"; of gradients up to {largest[-1]:.3g} their sum is {after[-1]:.3g}"
     return ""
@@ -331,14 +331,13 @@ def _begins_small(
     return not made_of.isdisjoint(elsewhere) and made_of.isdisjoint(arrived)
 
 
-def _goes_on(run: Run, dataflow: Dataflow, event: TensorEvent, passed: Set[TensorEvent]) -> bool:
+def _goes_on(dataflow: Dataflow, event: TensorEvent, passed: Set[TensorEvent]) -> bool:
     """Whether a gradient is on the way to layers that learn, or is of weights of one that is.
 
     How large it is says little then: gradients of weights are as large as what the layer takes, and
     are summed up over a batch.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The gradient.
         passed: What the gradients of layers that learn are computed from.
@@ -346,7 +345,7 @@ def _goes_on(run: Run, dataflow: Dataflow, event: TensorEvent, passed: Set[Tenso
     if event in passed:
         return True
     given = {producer.event for producer in dataflow.producers(event)}
-    return not given.isdisjoint(passed) and not variables_read(run, dataflow, event)
+    return not given.isdisjoint(passed) and not variables_read(dataflow, event)
 
 
 def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
@@ -466,13 +465,13 @@ def _in_time(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> _InTi
 
 def _stands(run: Run, dataflow: Dataflow) -> bool:
     """Whether losses are on record, and none has become smaller."""
-    return any(True for _ in losses(run, dataflow)) and not _learns(run, dataflow)
+    return any(True for _ in losses(dataflow)) and not _learns(run, dataflow)
 
 
 def _learns(run: Run, dataflow: Dataflow) -> bool:
     """Whether a loss has become smaller, or none was measured often enough to tell."""
-    for loss in losses(run, dataflow):
-        _, largest = by_step(run, magnitudes_of_loss(run, dataflow, loss))
+    for loss in losses(dataflow):
+        _, largest = by_step(run, magnitudes_of_loss(dataflow, loss))
         third = len(largest) // 3
         if len(largest) < _MANY or np.median(largest[-third:]) < _SAME * np.median(largest[:third]):
             return True
@@ -528,7 +527,7 @@ def _cut_off(
         measured: Its tensors that were measured often enough.
         gradients: Those of its layers.
     """
-    of_losses = [magnitudes_of_loss(run, dataflow, loss).largest for loss in losses(run, dataflow)]
+    of_losses = [magnitudes_of_loss(dataflow, loss).largest for loss in losses(dataflow)]
     measured_losses = [largest for largest in of_losses if largest.size]
     is_learned = bool(measured_losses) and not any(largest.all() for largest in measured_losses)
     if is_learned or all(gradient.layer is None for gradient in gradients):
@@ -555,7 +554,7 @@ def _lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
     for _ in range(_FOLLOWED):
         made = (producer.event for producer in dataflow.producers(event))
         given = [one for one in made if one is not None and is_backward(run, one)]
-        found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
+        found = [(one, magnitudes_of(dataflow, one).largest) for one in given]
         before = next((one for one, largest in found if largest.size and not largest.any()), None)
         if before is None:
             return event

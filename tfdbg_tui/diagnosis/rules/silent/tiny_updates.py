@@ -100,7 +100,7 @@ def find_tiny_updates(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
     for updates in _by_graph(run, dataflow).values():
         dtype = dtype_of(run, updates[0].event) or ""
         since = _since(updates, _EPSILON.get(dtype, 0.0) / 4)
-        if since is None or (since and _may_have_learned(run, dataflow)):
+        if since is None or (since and _may_have_learned(dataflow)):
             continue
         largest = max(updates, key=lambda update: float(update.share[since:].max()))
         if not largest.largest[since] or not (since or largest.largest.all()):
@@ -128,8 +128,8 @@ def _since(updates: list[_Update], bound: float) -> int | None:
     return since if since <= len(updates[0].share) // _LATE else None
 
 
-def _may_have_learned(run: Run, dataflow: Dataflow) -> bool:
-    fall = losses_that_fall(run, dataflow)
+def _may_have_learned(dataflow: Dataflow) -> bool:
+    fall = losses_that_fall(dataflow)
     return not fall or any(fall)
 
 

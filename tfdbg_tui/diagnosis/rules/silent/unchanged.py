@@ -31,11 +31,11 @@ def find_unchanged(run: Run, dataflow: Dataflow) -> list[Suspect]:
         run: The run.
         dataflow: Of the run.
     """
-    untrained_layers = find_untrained(run, dataflow)
+    untrained_layers = find_untrained(dataflow)
     found, told = [], set[Untrained]()
     asked = [untrained for untrained in untrained_layers if untrained.asked]
     wanted = {variable.key for untrained in asked for variable in untrained.variables}
-    for cut in find_cuts(run, dataflow, wanted) if wanted else ():
+    for cut in find_cuts(dataflow, wanted) if wanted else ():
         behind = [one for one in asked if _keys(one) <= {*cut.keys}]
         if behind and told.isdisjoint(behind):
             told.update(behind)
