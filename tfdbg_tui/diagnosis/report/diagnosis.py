@@ -82,7 +82,7 @@ class Diagnosis:
     def __init__(self, run: Run) -> None:
         self._run = run
         self.dataflow = Dataflow(run)
-        self.causes = Causes(run, self.dataflow)
+        self.causes = Causes(self.dataflow)
         self.links = Links(run, self.dataflow, self.causes)
         self._cases = CaseBuilder(run, self.dataflow, self.causes)
         self._layers = LayersOfOps(run)

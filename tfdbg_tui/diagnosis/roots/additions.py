@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import TensorSummary
 
 _ANCESTORS = 400  # tensors: so many that finite elements were made from are looked at
 _BAD = ("nan", "neg_inf", "pos_inf")
@@ -112,8 +112,7 @@ class Additions:
     """Finds what ops that were given bad elements have made bad of their own.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from.
+        dataflow: Where tensors come from.
         summaries: Returns what was recorded of a tensor.
         inputs: Returns the inputs of an event that hold values, with what was recorded of them;
             None where that is not known of each.
@@ -121,12 +120,11 @@ class Additions:
 
     def __init__(
         self,
-        run: Run,
         dataflow: Dataflow,
         summaries: Summaries,
         inputs: Callable[[TensorEvent], list[tuple[Producer, TensorSummary]] | None],
     ) -> None:
-        self._run = run
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._summaries = summaries
         self._inputs = inputs

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.logdir import GraphOp, Run, TensorRef
+    from tfdbg_tui.logdir import GraphOp, TensorRef
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _ORDERS = frozenset({"Greater", "GreaterEqual", "Less", "LessEqual"})
@@ -54,12 +54,10 @@ class Candidates:
     """Tells whether a program has kept something else than a bad number.
 
     Attributes:
-        run: The run.
         dataflow: Of the run.
         summaries: What is on record of its tensors.
     """
 
-    run: Run
     dataflow: Dataflow
     summaries: Summaries
 
@@ -143,7 +141,7 @@ class Candidates:
 
     def _of_branches(self, taker: Node) -> Iterator[_Choice]:
         """Yield what branches only hand out, or assign, of what they are given."""
-        op, calls = self.run.op(taker.graph_id or "", taker.name), self.dataflow.calls
+        op, calls = self.dataflow.run.op(taker.graph_id or "", taker.name), self.dataflow.calls
         called = calls.called_graphs(op) if op is not None else ()
         if op is None:
             return
@@ -156,7 +154,7 @@ class Candidates:
             if new is not None and old is not None:
                 yield _Choice(taker, new, old)
         for graph_id in called:
-            for inside in list(self.run.graphs[graph_id].ops.values()):
+            for inside in list(self.dataflow.run.graphs[graph_id].ops.values()):
                 if assigns(inside.op_type) and len(inside.inputs) > 1:
                     value = self._given(op, graph_id, inside.inputs[-1], taker)
                     if value is not None:
@@ -172,7 +170,7 @@ class Candidates:
             ref: The tensor.
             taker: The branch, as it was computed.
         """
-        inside = self.run.op(graph_id, self._copied(graph_id, ref).op_name)
+        inside = self.dataflow.run.op(graph_id, self._copied(graph_id, ref).op_name)
         if inside is None or inside.op_type != "Placeholder" or taker.at is None:
             return None
         given = self.dataflow.calls.given(inside, op)
@@ -187,7 +185,7 @@ class Candidates:
         source: TensorRef | None = ref
         while source is not None:
             ref = source
-            op = self.run.op(graph_id, ref.op_name)
+            op = self.dataflow.run.op(graph_id, ref.op_name)
             source = copied_input(op, ref.slot) if op is not None else None
         return ref
 
@@ -214,7 +212,7 @@ class Candidates:
             if not inputs:
                 break
             node = inputs[0]
-        op = self.run.op(node.graph_id, node.name) if node.graph_id else None
+        op = self.dataflow.run.op(node.graph_id, node.name) if node.graph_id else None
         if op is not None and (op.op_type == "ReadVariableOp" or assigns(op.op_type)):
             return self.dataflow.variables.handle(op) or node.name
         if node.graph_id is None:
@@ -311,7 +309,7 @@ class Candidates:
         return any(
             other_slot != slot
             if user in rows
-            else self.run.executions.kind(user).op_type not in _ORDERS
+            else self.dataflow.run.executions.kind(user).op_type not in _ORDERS
             for user, other_slot in users
         )
 

@@ -39,7 +39,7 @@ from tfdbg_tui.diagnosis.values import bad_kinds, explains, same_counts
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import TensorSummary
 
 
 class Health(Enum):
@@ -58,8 +58,8 @@ class Causes:
         roots: Roots, in order of their first alerts, contained ones included.
     """
 
-    def __init__(self, run: Run, dataflow: Dataflow) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
         self._nodes: dict[tuple[AlertPlace, int], list[Node]] = {}
@@ -142,10 +142,8 @@ class Causes:
         for node, parents in links.items():
             if self._nan_of_written_infinity(node.site.first, parents):
                 node.parent = None
-        additions = Additions(self._run, self._dataflow, self.summary, self._known_inputs)
-        merging = Merging(
-            self._run, self._dataflow, self.summary, self._finite, self.node_of, additions
-        )
+        additions = Additions(self._dataflow, self.summary, self._known_inputs)
+        merging = Merging(self._dataflow, self.summary, self._finite, self.node_of, additions)
         return merging.merge(self._groups(nodes))
 
     def _sorted_nodes(self) -> list[Node]:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
-    from tfdbg_tui.logdir import Run
 
 _TRIED = 16  # later computations of a gradient that are looked at
 
@@ -55,17 +54,16 @@ class Containment:
     """Follows bad tensors to their uses.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
+        dataflow: Where tensors come from and go to.
         summaries: Returns what was recorded of a tensor.
     """
 
-    def __init__(self, run: Run, dataflow: Dataflow, summaries: Summaries) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow, summaries: Summaries) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._summaries = summaries
         self._unrecorded = UnrecordedLinks(dataflow)
-        self._questions = Questions(run, dataflow, summaries)
+        self._questions = Questions(dataflow, summaries)
         self._elements = Elements(dataflow)
         self._list_is_read = False
         self._bad_arguments: dict[str, int] = {}
@@ -130,7 +128,7 @@ class Containment:
         return self.is_from_outside(root, given=given)
 
     def _infinity(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> Infinity:
-        return Infinity(self._run, self._dataflow, self._summaries, root, sites, given)
+        return Infinity(self._dataflow, self._summaries, root, sites, given)
 
     def _uses(self, event: TensorEvent) -> tuple[Use, ...]:
         """Return the uses of a tensor.
@@ -295,7 +293,6 @@ class Containment:
 
     def _does_no_harm(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
         taken = BadUse(
-            run=self._run,
             dataflow=self._dataflow,
             summaries=self._summaries,
             unrecorded=self._unrecorded,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.diagnosis.roots.containment import Containment
     from tfdbg_tui.diagnosis.roots.nodes import Node, Root
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import TensorSummary
 
 _BAD = ("nan", "neg_inf", "pos_inf")
 
@@ -41,8 +41,7 @@ class Joints:
     """Tells whether groups do harm, alone or where their bad values meet.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from.
+        dataflow: Where tensors come from.
         summaries: Returns what was recorded of a tensor.
         containment: Follows bad tensors to their uses.
         bad: Returns the place that a bad tensor belongs to; None for a finite one.
@@ -51,14 +50,13 @@ class Joints:
 
     def __init__(
         self,
-        run: Run,
         dataflow: Dataflow,
         summaries: Summaries,
         containment: Containment,
         bad: Callable[[TensorEvent], Node | None],
         is_given: Callable[[Root], bool],
     ) -> None:
-        self._run = run
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._summaries = summaries
         self._containment = containment

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots.additions import Additions
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.diagnosis.roots.nodes import Node
-    from tfdbg_tui.logdir import Run
 
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
 
@@ -42,8 +41,7 @@ class Merging:
     """Merges the groups of alerts whose first tensors were made of finite values.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from.
+        dataflow: Where tensors come from.
         summaries: Returns what was recorded of a tensor.
         finite: Tells whether an input of an event is known to be finite.
         node_of: Returns the place that an alert belongs to.
@@ -52,24 +50,23 @@ class Merging:
 
     def __init__(
         self,
-        run: Run,
         dataflow: Dataflow,
         summaries: Summaries,
         finite: Callable[[TensorEvent, Producer], bool],
         node_of: Callable[[TensorEvent], Node | None],
         additions: Additions,
     ) -> None:
-        self._run = run
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._summaries = summaries
         self._node_of = node_of
         self._additions = additions
-        self._containment = Containment(run, dataflow, summaries)
+        self._containment = Containment(dataflow, summaries)
         self._joints = Joints(
-            run, dataflow, summaries, self._containment, bad=self._bad, is_given=self._is_given
+            dataflow, summaries, self._containment, bad=self._bad, is_given=self._is_given
         )
         self._unrecorded = UnrecordedLinks(dataflow)
-        self._same = SameBug(run, dataflow, summaries, finite)
+        self._same = SameBug(dataflow, summaries, finite)
         self._roots: dict[Node, Root] = {}
 
     def merge(self, groups: list[Root]) -> list[Root]:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.neighbours import Node
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, Summaries
-    from tfdbg_tui.logdir import Run
 
 _PASSES_ANSWERS = COMBINES_ANSWERS | ARRANGES | {"All", "Any"}
 _ANSWERS = 16  # that come of one question
@@ -40,12 +39,10 @@ class Questions:
     """Tells what is left out by those who ask.
 
     Attributes:
-        run: The run.
-        dataflow: Where its tensors go to.
+        dataflow: Where tensors go to.
         summaries: Returns what was recorded of a tensor.
     """
 
-    run: Run
     dataflow: Dataflow
     summaries: Summaries
 
@@ -66,7 +63,8 @@ class Questions:
         for use in self.dataflow.consumers(event):
             if use.op_type in ASKS - blind:
                 answers = [taker for taker in takers if taker.name == use.name]
-                is_decided = is_backward(self.run, event) or self._decides(event, use, answers)
+                is_gradient = is_backward(self.dataflow.run, event)
+                is_decided = is_gradient or self._decides(event, use, answers)
                 if is_decided and not any(self._replaces_some(a, places) for a in answers):
                     return True
         return False
@@ -102,7 +100,7 @@ class Questions:
         alike = self.dataflow.timeline.alike(row)
         place = int(np.searchsorted(alike, row))
         rows = alike[max(0, place - _AROUND) : place + _AROUND].tolist()
-        ends = itertools.pairwise([*rows, len(self.run.executions)])
+        ends = itertools.pairwise([*rows, len(self.dataflow.run.executions)])
         after = [self._lines(begin + 1, min(end, begin + _LINES)) for begin, end in ends]
         mine = after[rows.index(row)]
         for lines in after:
@@ -119,12 +117,13 @@ class Questions:
 
         TensorFlow's way to a function differs in the call that traces it.
         """
-        return [self._line_of(stack) for stack in self.run.executions.stack_ids[begin:end].tolist()]
+        stacks = self.dataflow.run.executions.stack_ids[begin:end].tolist()
+        return [self._line_of(stack) for stack in stacks]
 
     @cached_property
     def _line_of(self) -> Callable[[int], Hashable]:
         def line(stack_id: int) -> Hashable:
-            return tuple(frames_of_user(self.run.stack(stack_id))) or stack_id
+            return tuple(frames_of_user(self.dataflow.run.stack(stack_id))) or stack_id
 
         return cache(line)
 
@@ -134,7 +133,8 @@ class Questions:
         while waiting and len(seen) < _ANSWERS:
             for taker in self.dataflow.neighbours.uses(waiting.pop()):
                 if taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0:
-                    if taker.event is not None and place_of(self.run, taker.event) in places:
+                    made = taker.event
+                    if made is not None and place_of(self.dataflow.run, made) in places:
                         return True
                 elif taker.op_type in COMBINES_ANSWERS and taker not in seen:
                     seen.add(taker)

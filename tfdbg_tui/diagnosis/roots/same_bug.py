@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.gradients import ForwardOp
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import TensorSummary
 
 _TENSORFLOW = "/tensorflow/python/"  # its frames differ between graphs and eager ops
 _SCHEDULES = "/optimizers/schedules/"  # Keras' own: of all of its versions
@@ -63,20 +63,18 @@ class SameBug:
     """Finds those of the tensors known so far that a tensor shares its bug with.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from.
+        dataflow: Where tensors come from.
         summaries: Returns what was recorded of a tensor.
         finite: Tells whether an input of an event is known to be finite.
     """
 
     def __init__(
         self,
-        run: Run,
         dataflow: Dataflow,
         summaries: Summaries,
         finite: Callable[[TensorEvent, Producer], bool],
     ) -> None:
-        self._run = run
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._summaries = summaries
         self._finite = finite

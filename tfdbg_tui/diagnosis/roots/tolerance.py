@@ -70,7 +70,6 @@ class Infinity:
     """∞ that a place has made, and all places that are bad because of it.
 
     Attributes:
-        run: The run.
         dataflow: Of the run.
         summaries: What is on record of its tensors.
         root: The first bad tensor.
@@ -78,7 +77,6 @@ class Infinity:
         is_given: Whether an input of the root left no record, so that it may be from outside.
     """
 
-    run: Run
     dataflow: Dataflow
     summaries: Summaries
     root: TensorEvent
@@ -86,9 +84,13 @@ class Infinity:
     is_given: bool
 
     @property
+    def _run(self) -> Run:
+        return self.dataflow.run
+
+    @property
     def op_type(self) -> str:
         """Type of the op that has made it; "" if it is not known."""
-        return op_type_of(self.run, self.root) or ""
+        return op_type_of(self._run, self.root) or ""
 
     @property
     def is_marker(self) -> bool:
@@ -162,7 +164,7 @@ class Infinity:
     @property
     def is_inside_algorithm(self) -> bool:
         """Whether a library's algorithm has made it, which reckons with it."""
-        return inside_algorithm(self.run, stack_id_of(self.run, self.root))
+        return inside_algorithm(self._run, stack_id_of(self._run, self.root))
 
     @property
     def is_used_as_logarithm(self) -> bool:
@@ -176,12 +178,12 @@ class Infinity:
     @property
     def is_large_number(self) -> bool:
         """Whether it stands for a number beyond the type's range, and so does what comes of it."""
-        if self.op_type not in ROUNDS_ONCE or self.is_given or is_backward(self.run, self.root):
+        if self.op_type not in ROUNDS_ONCE or self.is_given or is_backward(self._run, self.root):
             return False
         given = map(self._given, self.dataflow.producers(self.root))
         if self.op_type == "Pow" and any(one is None or one.zero for one in given):
             return False  # a pole, perhaps
-        values = [site for site in self._others if not is_backward(self.run, site.first)]
+        values = [site for site in self._others if not is_backward(self._run, site.first)]
         return all(self._passes_on(site, SCALES | SUMS) for site in values)
 
     def _weighs_logarithms(self, event: TensorEvent) -> bool:
@@ -212,14 +214,14 @@ class Infinity:
 
         So does whoever asks after how many iterations a point escapes.
         """
-        body = self.dataflow.calls.call_site(graph_id_of(self.run, self.root) or "")
+        body = self.dataflow.calls.call_site(graph_id_of(self._run, self.root) or "")
         if body is None or body.op is None or body.op.op_type not in LOOPS:
             return False
-        if self.op_type not in GROWS or is_backward(self.run, self.root):
+        if self.op_type not in GROWS or is_backward(self._run, self.root):
             return False
         loop = self.dataflow.calls.called_graphs(body.op)
         events = [event for site in self.sites for event in (site.first, site.last)]
-        return all(graph_id_of(self.run, event) in loop for event in events) and all(
+        return all(graph_id_of(self._run, event) in loop for event in events) and all(
             self._stays_in_loop(use) for event in events for use in self.dataflow.consumers(event)
         )
 
@@ -229,8 +231,8 @@ class Infinity:
 
     def _only_places(self, event: TensorEvent) -> bool:
         """Whether an op moves what is written down, or is given nothing else."""
-        op_type = op_type_of(self.run, event) or ""
-        if is_backward(self.run, event):
+        op_type = op_type_of(self._run, event) or ""
+        if is_backward(self._run, event):
             return False
         if op_type in ARRANGES | CONTROL | {"Const"} or op_type.startswith("__"):
             return True
@@ -247,15 +249,15 @@ class Infinity:
         return made is not None and made.has_inf_or_nan is True
 
     def _sums_quotients(self, event: TensorEvent) -> bool:
-        op_type = op_type_of(self.run, event)
+        op_type = op_type_of(self._run, event)
         if op_type not in ADDS:
             return op_type in SUMS
         return all(p.op_type in DIVISIONS for p in self.dataflow.producers(event))
 
     def _passes_on(self, site: AlertSite, also: frozenset[str] = frozenset()) -> bool:
         """Whether a place only passes on ∞ as algorithms do that reckon with it."""
-        op_type = op_type_of(self.run, site.first) or ""
-        if "nan" in site.kinds or not site.kinds or is_backward(self.run, site.first):
+        op_type = op_type_of(self._run, site.first) or ""
+        if "nan" in site.kinds or not site.kinds or is_backward(self._run, site.first):
             return False
         passes_on = COMPARES_AND_ADDS | CONTROL | {"Const"} | also
         return op_type in passes_on or op_type.startswith("__")

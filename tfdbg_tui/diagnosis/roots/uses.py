@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import TensorSummary
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ class BadUse:
     """An op that takes a bad tensor.
 
     Attributes:
-        run: The run.
         dataflow: Of the run.
         summaries: What is on record of its tensors.
         unrecorded: What tensors lead to that is not on record.
@@ -62,7 +61,6 @@ class BadUse:
         elements: What becomes of elements of datasets.
     """
 
-    run: Run
     dataflow: Dataflow
     summaries: Summaries
     unrecorded: UnrecordedLinks
@@ -110,16 +108,16 @@ class BadUse:
         The maximum of no elements, in each iteration of a `tf.map_fn`, is one in a list.
         """
         if self.may_be_nan:
-            return op_type_of(self.run, self.event) in BOUNDS
+            return op_type_of(self.dataflow.run, self.event) in BOUNDS
         waiting, seen = [self.event], {self.event}
         while waiting and len(seen) <= _FOLLOWED:
             event = waiting.pop()
-            op_type = op_type_of(self.run, event)
+            op_type = op_type_of(self.dataflow.run, event)
             if op_type in BOUNDS:
                 continue
             if op_type not in ARRANGES and not is_list_op(op_type):
                 return False
-            bad = {maker for maker in self._makers(event) if is_bad(self.run, maker)}
+            bad = {maker for maker in self._makers(event) if is_bad(self.dataflow.run, maker)}
             if not bad:
                 return False
             waiting += bad - seen
@@ -204,7 +202,7 @@ class BadUse:
     @property
     def is_left_out_candidate(self) -> bool:
         """Whether the program keeps what it had chosen before: see `candidates`."""
-        candidates = Candidates(self.run, self.dataflow, self.summaries)
+        candidates = Candidates(self.dataflow, self.summaries)
         return candidates.leave_out(self.event, self._of_this_op)
 
     @property
@@ -241,7 +239,7 @@ class BadUse:
     @property
     def is_of_dropped_element(self) -> bool:
         """Whether a dataset ignores the errors of the function that has made the tensor."""
-        op = graph_op_of(self.run, self.event)
+        op = graph_op_of(self.dataflow.run, self.event)
         return op is not None and self.elements.are_dropped(op.graph_id)
 
     @property
@@ -269,7 +267,7 @@ class BadUse:
 
         Pipelines prepare data that nobody asks for any more.
         """
-        op = graph_op_of(self.run, self.event)
+        op = graph_op_of(self.dataflow.run, self.event)
         calls, timeline = self.dataflow.calls, self.dataflow.timeline
         return (
             op is not None
@@ -299,7 +297,7 @@ class BadUse:
 
         The constant of a harmonic mean, 1 / (1/a + 1/b), is none to lose.
         """
-        if not self.divides_by_it or op_type_of(self.run, self.event) not in SUMS:
+        if not self.divides_by_it or op_type_of(self.dataflow.run, self.event) not in SUMS:
             return False
         below, made = self.summaries(self.event), self.made
         if below is None or made is None or not below.size or not made.size:
@@ -329,8 +327,8 @@ class BadUse:
         made = self.use.event
         return (
             made is not None
-            and is_backward(self.run, made)
-            and not is_backward(self.run, self.event)
+            and is_backward(self.dataflow.run, made)
+            and not is_backward(self.dataflow.run, self.event)
         )
 
     @property
