@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes, Root
-    from tfdbg_tui.logdir import Run
 
 _PATTERN_DEPTH = 3
 _SOURCES = 64  # inputs of an op, of which is looked what they are made from
@@ -40,13 +39,12 @@ class CaseBuilder:
     """Gathers what is known about roots.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
+        dataflow: Where tensors come from and go to.
         causes: The roots of its alerts.
     """
 
-    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow, causes: Causes) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._causes = causes
 
@@ -79,7 +77,7 @@ class CaseBuilder:
         graph = run.graphs.get(graph_id_of(run, event) or "")
         backward = is_backward(run, event)
         forward = forward_op(self._dataflow, event) if backward else None
-        growth, loop_growth = growths_of(run, self._dataflow, event)
+        growth, loop_growth = growths_of(self._dataflow, event)
         training = self._is_training(event)
         function = event.kind == "execution" and run.executions.kind(event.index).is_function
         return Case(
@@ -103,7 +101,7 @@ class CaseBuilder:
             in_earlier_step=self._is_in_earlier_step(event),
             # Before the training has begun, no steps are those of the training.
             growth=growth if training or not self._dataflow.variables.trained else None,
-            steady=steady_before(run, self._dataflow, event),
+            steady=steady_before(self._dataflow, event),
             loop_growth=loop_growth,
             training=training,
             gradients=self._gradients,
@@ -224,7 +222,7 @@ class CaseBuilder:
             computed = int(np.searchsorted(timeline.rows_of(event.index), event.index))
             mine = timeline.execution_of(event.index)
             # A session runs the op once each time, a loop over a dataset for each batch.
-            if mine is None or element_of(self._run, self._dataflow, event) is not None:
+            if mine is None or element_of(self._dataflow, event) is not None:
                 return computed
             outermost = self._dataflow.calls.outermost(graph_id_of(self._run, event) or "")
             # A loop computes it several times in a call, and a branch in some calls alone.
@@ -236,7 +234,7 @@ class CaseBuilder:
         in_graph = event.kind == "graph_execution"
         rows = timeline.rows_of(event.index) if in_graph else timeline.alike(event.index)
         first = replace(event, index=int(rows[0]))
-        before, now = (step_of(self._run, self._dataflow, one) for one in (first, event))
+        before, now = (step_of(self._dataflow, one) for one in (first, event))
         return before is not None and now is not None and before < now
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes, Root
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import TensorSummary
 
 _LONGEST = 400
 _INPUTS = 3
@@ -71,13 +71,12 @@ class Links:
     """Finds the tensors that lead to others of a run.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
+        dataflow: Where tensors come from and go to.
         causes: The roots of its alerts.
     """
 
-    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow, causes: Causes) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._causes = causes
 

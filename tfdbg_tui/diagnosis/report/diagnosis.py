@@ -83,12 +83,12 @@ class Diagnosis:
         self._run = run
         self.dataflow = Dataflow(run)
         self.causes = Causes(self.dataflow)
-        self.links = Links(run, self.dataflow, self.causes)
-        self._cases = CaseBuilder(run, self.dataflow, self.causes)
+        self.links = Links(self.dataflow, self.causes)
+        self._cases = CaseBuilder(self.dataflow, self.causes)
         self._layers = LayersOfOps(run)
-        self._lines = ProgramLines(run, self.dataflow)
-        self._root_evidence = RootEvidence(run, self.dataflow, self.causes, self._lines)
-        self._suggestions = Suggestions(run, self.dataflow, self.causes, self._layer)
+        self._lines = ProgramLines(self.dataflow)
+        self._root_evidence = RootEvidence(self.dataflow, self.causes, self._lines)
+        self._suggestions = Suggestions(self.dataflow, self.causes, self._layer)
 
     def report(self) -> Report:
         """Return the report."""
@@ -111,7 +111,7 @@ class Diagnosis:
             roots=roots,
             suspects=suspects,
             benign=benign,
-            headroom=None if roots or suspects else headroom_of(run, self.dataflow),
+            headroom=None if roots or suspects else headroom_of(self.dataflow),
             advice=tuple(advice.advice(run, unproved)),
         )
 
@@ -196,7 +196,7 @@ class Diagnosis:
         return next((event for event in used if self._step(event) is not None), None)
 
     def _in_pipeline(self, event: TensorEvent) -> bool:
-        return is_made_ahead(self._run, self.dataflow, event)
+        return is_made_ahead(self.dataflow, event)
 
     def _is_new(self, event: TensorEvent) -> bool:
         """Whether nothing bad went into a tensor."""
@@ -238,7 +238,7 @@ class Diagnosis:
 
     def _iteration(self, event: TensorEvent) -> int | None:
         recorded = iteration_of(self._run, event)
-        return element_of(self._run, self.dataflow, event) if recorded is None else recorded
+        return element_of(self.dataflow, event) if recorded is None else recorded
 
     def _suspected(self, suspect: Suspect) -> Finding:
         finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
@@ -284,7 +284,7 @@ class Diagnosis:
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or UNKNOWN_OP,
             graph=graph.name if graph else None,
-            **self._when(event, step, step_before(run, self.dataflow, event)),
+            **self._when(event, step, step_before(self.dataflow, event)),
             device=device_of(run, event),
             location=location,
             differentiated_at=ran if ran != location else None,
@@ -300,7 +300,7 @@ class Diagnosis:
         )
 
     def _when(self, event: TensorEvent, step: int | None, after: int | None = None) -> _When:
-        batch = batch_of(self._run, self.dataflow, event, step) if step is not None else None
+        batch = batch_of(self.dataflow, event, step) if step is not None else None
         return {
             "step": step,
             "fit_batch": batch,
@@ -312,7 +312,7 @@ class Diagnosis:
         return self._layers.of_event(event) or updated_layer(self.dataflow, event)
 
     def _step(self, event: TensorEvent) -> int | None:
-        return step_of(self._run, self.dataflow, event)
+        return step_of(self.dataflow, event)
 
     def _input_layer(self, event: TensorEvent, layer: Layer | None) -> Layer | None:
         """Return the layer whose result a tensor, or that whose gradient it is, is made of."""
@@ -329,7 +329,7 @@ class Diagnosis:
         """Say what to do: in the user's line, not in a library that it calls."""
         call: str | None = _LOADED
         if not is_loaded(self._run, event):
-            call = rule.fix_in_library and library_call(self._run, self.dataflow, event, layer)
+            call = rule.fix_in_library and library_call(self.dataflow, event, layer)
         if not call:
             return rule.fix
         op_type = op_type_of(self._run, event)

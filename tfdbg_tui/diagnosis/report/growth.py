@@ -14,7 +14,6 @@ from tfdbg_tui.diagnosis.rules.model import Growth, Steady
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
@@ -24,13 +23,10 @@ _POWER = 4.0  # the largest power of itself that a tensor is expected to grow by
 _AS_BEFORE = 10.0  # times what it was in the middle of the steps before it is no larger, at most
 
 
-def growths_of(
-    run: Run, dataflow: Dataflow, event: TensorEvent
-) -> tuple[Growth | None, Growth | None]:
+def growths_of(dataflow: Dataflow, event: TensorEvent) -> tuple[Growth | None, Growth | None]:
     """Return how a tensor grew before an event; None where it did not, or little.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A computation of the tensor.
 
@@ -40,25 +36,25 @@ def growths_of(
     """
     found = magnitudes_of(dataflow, event)
     found = found.some(found.rows < event.index)
-    element = element_of(run, dataflow, event)
+    element = element_of(dataflow, event)
     iteration = dataflow.timeline.at(event.index).iteration if event.kind != "execution" else None
-    growth = _in_loop(dataflow, event, found, element, "batch") or _growth(*by_step(run, found))
+    of_steps = _growth(*by_step(dataflow.run, found))
+    growth = _in_loop(dataflow, event, found, element, "batch") or of_steps
     return growth, _in_loop(dataflow, event, found, iteration, "iteration")
 
 
-def steady_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> Steady | None:
+def steady_before(dataflow: Dataflow, event: TensorEvent) -> Steady | None:
     """Return how large a tensor was before an event, if it had not grown up to the step before.
 
     None where it had, or where it was not measured then, and may have grown since.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A computation of the tensor.
     """
-    step = step_of(run, dataflow, event)
+    step = step_of(dataflow, event)
     found = magnitudes_of(dataflow, event)
-    steps, largest = by_step(run, found.some(found.rows < event.index))
+    steps, largest = by_step(dataflow.run, found.some(found.rows < event.index))
     if step is None or len(steps) < _STEPS or steps[-1] < step - 1:
         return None
     if largest[-1] > _AS_BEFORE * np.median(largest[:-1]):

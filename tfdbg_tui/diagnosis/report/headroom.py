@@ -102,18 +102,19 @@ class Headroom:
         }
 
 
-def headroom_of(run: Run, dataflow: Dataflow) -> Headroom | None:
+def headroom_of(dataflow: Dataflow) -> Headroom | None:
     """Return the number that is closest to the limit of its type; None where none is on record.
 
     Constants are left out, as they stay what they are; counts, on which no training depends; what
     variables begin with is computed of; gradients, as a loss scale makes them as large as they can
     be, on purpose; and what Keras' metrics add up, as that tells how many examples there were.
     """
+    run = dataflow.run
     for _, event, largest, dtype in sorted(_largest(run), key=lambda found: found[0]):
         if not _is_left_out(run, event):
-            step = step_of(run, dataflow, event)
+            step = step_of(dataflow, event)
             location = location_of(run, stack_id_of(run, event))
-            after = step_before(run, dataflow, event)
+            after = step_before(dataflow, event)
             name, when = name_of(run, event), when_text(run, step, after)
             return Headroom(event, name, largest, dtype, location, step, when)
     return None

@@ -34,19 +34,16 @@ _PACKAGE = re.compile(r"/(?:site|dist)-packages/(\w+)/")
 _OF_LAYER = frozenset({"__call__", "call"})
 
 
-def library_call(
-    run: Run, dataflow: Dataflow, event: TensorEvent, layer: Layer | None
-) -> str | None:
+def library_call(dataflow: Dataflow, event: TensorEvent, layer: Layer | None) -> str | None:
     """Return what a library computes a tensor for, as in a sentence; None where that is no library.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The tensor.
         layer: The layer that has made it.
     """
-    own = _called(run, event)
-    if len(own) < 2 or is_backward(run, event) or not _is_inside(run, dataflow, event):
+    own = _called(dataflow.run, event)
+    if len(own) < 2 or is_backward(dataflow.run, event) or not _is_inside(dataflow, event):
         return None
     called = own[1]
     if is_without_file(called):
@@ -59,8 +56,9 @@ def library_call(
     return f"{name} ({package[1]})" if name and package else name
 
 
-def _is_inside(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def _is_inside(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether more than an op is computed where a tensor is: an input of it, or an algorithm."""
+    run = dataflow.run
     if inside_algorithm(run, stack_id_of(run, event)):
         return True
     own, taken = _called(run, event), [p.event for p in dataflow.producers(event) if p.event]

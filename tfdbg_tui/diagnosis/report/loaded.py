@@ -25,16 +25,16 @@ def is_loaded(run: Run, event: TensorEvent) -> bool:
     return op is not None and is_imported(run, op.stack_id)
 
 
-def calling_line(run: Run, dataflow: Dataflow, event: TensorEvent) -> Location | None:
+def calling_line(dataflow: Dataflow, event: TensorEvent) -> Location | None:
     """Return the user's line that called the loaded function that an event is of.
 
     That is in a function that calls it, or where Python has called it; None where it is not known.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: What an op that was loaded has made.
     """
+    run = dataflow.run
     op = graph_op_of(run, event)
     waiting = [op.graph_id] if op is not None else []
     seen, lines = set(waiting), set()

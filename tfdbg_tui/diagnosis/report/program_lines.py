@@ -13,19 +13,13 @@ from tfdbg_tui.diagnosis.statements import line_of_op
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.logdir import Run
 
 
 class ProgramLines:
-    """Finds the lines of the program that tensors come from.
+    """Finds the lines of the program that tensors come from."""
 
-    Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
-    """
-
-    def __init__(self, run: Run, dataflow: Dataflow) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
 
     def ran(self, event: TensorEvent) -> Location | None:
@@ -38,7 +32,7 @@ class ProgramLines:
         run = self._run
         if (updated := self._updated_at(event)) is not None:
             return updated
-        if is_loaded(run, event) and (called := calling_line(run, self._dataflow, event)):
+        if is_loaded(run, event) and (called := calling_line(self._dataflow, event)):
             return called
         calls = self._dataflow.calls
         graph = run.graphs.get(calls.outermost(graph_id_of(run, event) or ""))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.findings import Finding
     from tfdbg_tui.diagnosis.report.program_lines import ProgramLines
     from tfdbg_tui.diagnosis.roots import Causes, Root
-    from tfdbg_tui.logdir import Run, StackFrame
+    from tfdbg_tui.logdir import StackFrame
 
 _MEMBERS = 32  # bad tensors of a root that are looked at
 _LINES = 8  # lines beside the first that are named
@@ -35,14 +35,13 @@ class RootEvidence:
     """Says what goes along with a root.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
+        dataflow: Where tensors come from and go to.
         causes: The roots of its alerts.
         lines: The lines that its tensors come from.
     """
 
-    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes, lines: ProgramLines) -> None:
-        self._run = run
+    def __init__(self, dataflow: Dataflow, causes: Causes, lines: ProgramLines) -> None:
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._causes = causes
         self._lines = lines

@@ -22,31 +22,29 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.roots import Causes
     from tfdbg_tui.diagnosis.rules.model import Explanation
-    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir import Layer
 
 
 class Suggestions:
     """Finds the change of an expression that a rule has for it.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from and go to.
+        dataflow: Where tensors come from and go to.
         causes: The roots of its alerts.
         layer_of: Returns the layer of a tensor.
     """
 
     def __init__(
         self,
-        run: Run,
         dataflow: Dataflow,
         causes: Causes,
         layer_of: Callable[[TensorEvent], Layer | None],
     ) -> None:
-        self._run = run
+        self._run = dataflow.run
         self._dataflow = dataflow
         self._causes = causes
         self._layer_of = layer_of
-        self._occurrences = Occurrences(run, dataflow.timeline.alike)
+        self._occurrences = Occurrences(dataflow.run, dataflow.timeline.alike)
 
     def of(self, event: TensorEvent, rule: Explanation, called: Location | None) -> str | None:
         """Return the change of the user's expression: where the op, or its inputs, were made.

@@ -18,46 +18,43 @@ _NESTED = 16  # calls between a tensor and the loop over a dataset
 _AFTER = "after "
 
 
-def step_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
+def step_of(dataflow: Dataflow, event: TensorEvent) -> int | None:
     """Return the training step of an event, recorded or counted; None where it is in none.
 
     What a data pipeline makes is in none: it is made ahead, while other steps run.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A tensor that was made.
     """
     in_graph = event.kind == "graph_execution"
-    if in_graph and is_made_ahead(run, dataflow, event):
+    if in_graph and is_made_ahead(dataflow, event):
         return None
-    if in_graph and (recorded := run.graph_executions[event.index].step) is not None:
+    if in_graph and (recorded := dataflow.run.graph_executions[event.index].step) is not None:
         return recorded
     execution = dataflow.timeline.execution_at(event)
-    return run.executions.steps.of(execution) if execution is not None else None
+    return dataflow.run.executions.steps.of(execution) if execution is not None else None
 
 
-def step_before(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
+def step_before(dataflow: Dataflow, event: TensorEvent) -> int | None:
     """Return the step after which an event was, before the next began; None where it is in one.
 
     That is so of a validation. What a data pipeline makes ahead is after none, either.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A tensor that was made.
     """
-    if step_of(run, dataflow, event) is not None or is_made_ahead(run, dataflow, event):
+    if step_of(dataflow, event) is not None or is_made_ahead(dataflow, event):
         return None
     execution = dataflow.timeline.execution_at(event)
-    return run.executions.steps.before(execution) if execution is not None else None
+    return dataflow.run.executions.steps.before(execution) if execution is not None else None
 
 
-def computed_in_step(run: Run, dataflow: Dataflow, event: TensorEvent, step: int) -> TensorEvent:
+def computed_in_step(dataflow: Dataflow, event: TensorEvent, step: int) -> TensorEvent:
     """Return the last computation of a tensor up to the end of a step; before all, the first.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: One of its computations.
         step: The step.
@@ -65,22 +62,21 @@ def computed_in_step(run: Run, dataflow: Dataflow, event: TensorEvent, step: int
     history = history_of(dataflow, event)
 
     def step_at(position: int) -> int:
-        found = step_of(run, dataflow, history.event(position))
+        found = step_of(dataflow, history.event(position))
         return -1 if found is None else found
 
     after = bisect.bisect_right(range(len(history)), step, key=step_at)
     return history.event(max(0, after - 1))
 
 
-def is_made_ahead(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def is_made_ahead(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether a data pipeline has made a tensor: before the step that uses it, or in it.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A tensor that was made.
     """
-    graph_id = graph_id_of(run, event)
+    graph_id = graph_id_of(dataflow.run, event)
     return graph_id is not None and dataflow.calls.in_pipeline(graph_id)
 
 
@@ -90,17 +86,17 @@ def iteration_of(run: Run, event: TensorEvent) -> int | None:
     return run.graph_executions[event.index].iteration if in_graph else None
 
 
-def element_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
+def element_of(dataflow: Dataflow, event: TensorEvent) -> int | None:
     """Return which element of a dataset a function's loop over it had, from 0, for a tensor.
 
     None where it was not made once for each element.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A tensor that was made.
     """
-    calls, graph_id = dataflow.calls, graph_id_of(run, event)
+    run, calls = dataflow.run, dataflow.calls
+    graph_id = graph_id_of(run, event)
     if graph_id is None or iteration_of(run, event) is not None or calls.in_pipeline(graph_id):
         return None
     site = calls.call_site(graph_id)
@@ -115,22 +111,21 @@ def element_of(run: Run, dataflow: Dataflow, event: TensorEvent) -> int | None:
     return place[0] if place is not None else None
 
 
-def batch_of(run: Run, dataflow: Dataflow, event: TensorEvent, step: int) -> FitBatch | None:
+def batch_of(dataflow: Dataflow, event: TensorEvent, step: int) -> FitBatch | None:
     """Return the batch of Keras' `fit` that a tensor was made for.
 
     Of a step that is several batches (`steps_per_execution`) it is one of these if an op of a graph
     has run once for each.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: A tensor that was made.
         step: The step that it was made in.
     """
-    batch = run.fit_batch(step)
+    batch = dataflow.run.fit_batch(step)
     if batch is None or batch.batch == batch.last_batch or event.kind != "graph_execution":
         return batch
-    if step_of(run, dataflow, event) != step:
+    if step_of(dataflow, event) != step:
         return batch
     place = _place_in_execution(dataflow, event)
     if place is None or place[1] != batch.last_batch - batch.batch + 1:

@@ -119,7 +119,7 @@ class HeatStrips(VirtualList):
         output, step = self._output_of(snapshot.run, grid, row.layer), grid.step_at(self._place)
         if output is None or step is None:
             return output
-        return computed_in_step(snapshot.run, snapshot.dataflow, output, step)
+        return computed_in_step(snapshot.dataflow, output, step)
 
     def _output_of(self, run: Run, grid: HeatGrid, layer: Layer) -> TensorEvent | None:
         """Return the output of a layer in the graph of what is looked at, or else in any."""

@@ -181,7 +181,7 @@ class Snapshot:
 
     def step(self, event: TensorEvent) -> int | None:
         """Return the training step of an event; None where it is in none, or not known to be."""
-        return step_of(self.run, self.dataflow, event)
+        return step_of(self.dataflow, event)
 
     def step_text(self, event: TensorEvent) -> str:
         """Return the training step of an event as text; "" where there is none.
@@ -210,7 +210,7 @@ class Snapshot:
 
     def step_before(self, event: TensorEvent) -> int | None:
         """Return the step after which an event was; None where it is in one, or before all."""
-        return step_before(self.run, self.dataflow, event)
+        return step_before(self.dataflow, event)
 
     def _when(self, event: TensorEvent) -> tuple[int | None, str]:
         """Return the step that tells when an event was, and what to say before it."""
