@@ -15,6 +15,7 @@ from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of, sum
 from tfdbg_tui.diagnosis.gradients import forward_ops
 from tfdbg_tui.diagnosis.history import by_step, computed, magnitudes_of
 from tfdbg_tui.diagnosis.updates import variables_read
+from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
@@ -151,15 +152,12 @@ def _take_nothing_of(
     users = made_of(dataflow, loss) if loss is not None else {}
     read = {event: variables_read(dataflow, event) for event in users}
     takers = {event for event, keys in read.items() if keys & some}
-    made = {event for event, keys in read.items() if keys & others}
-    waiting = list(made)
-    if not takers or not made:
+    made = Worklist(event for event, keys in read.items() if keys & others)
+    if not takers or not made.seen:
         return False
-    while waiting:
-        followers = users[waiting.pop()] - made
-        made |= followers
-        waiting += followers
-    return made.isdisjoint(takers)
+    for event in made:
+        made.add(*users[event])
+    return made.seen.isdisjoint(takers)
 
 
 def made_of(dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent, set[TensorEvent]]:
@@ -210,14 +208,11 @@ def all_comes_through(
         for taker in takers:
             given[taker].add(made)
     trainable = {variable.key for variable in dataflow.run.variables if variable.trainable}
-    beside, waiting = {loss}, [loss]
-    while waiting:
-        made = waiting.pop()
+    beside = Worklist([loss])
+    for made in beside:
         if variables_read(dataflow, made) & trainable:
             return False
-        new = given[made] - beside - {event}
-        beside |= new
-        waiting += new
+        beside.add(*(given[made] - {event}))
     return True
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.links import MAX_DEPTH, Producer
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, is_bad
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -87,16 +88,15 @@ class Assigned:
     def _is_made_of(self, made: TensorEvent, taken: TensorEvent) -> bool:
         """Whether a tensor of a graph is another one, or may have been computed from it."""
         start, source = graph_op_of(self._run, made), graph_op_of(self._run, taken)
-        waiting = [start] if start is not None and source is not None else []
-        seen = {op.name for op in waiting}
-        while waiting:
-            op = waiting.pop()
+        if start is None or source is None:
+            return False
+        names = Worklist([start.name])
+        for name in names:
+            op = self._run.op(start.graph_id, name)
             if op == source:
                 return True
-            names = {ref.op_name for ref in op.inputs} - seen
-            seen |= names
-            makers = (self._run.op(op.graph_id, name) for name in names)
-            waiting += [maker for maker in makers if maker is not None]
+            if op is not None:
+                names.add(*(ref.op_name for ref in op.inputs))
         return False
 
     def before(self, handle: int, before: int, name: str) -> Producer:

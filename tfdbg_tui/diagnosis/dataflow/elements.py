@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow
-    from tfdbg_tui.logdir import TensorRef
 
 _ITERATORS = frozenset({"DatasetToSingleElement", "MakeIterator", "MultiDeviceIteratorInit"})
 """Ops by which the program takes the elements of a dataset: each is on record where it does."""
@@ -97,19 +97,15 @@ class Elements:
             graph_id: The graph of the function, or of one that it calls.
         """
         rows = self._datasets[self._dataflow.calls.outermost(graph_id)]
-        waiting = [taker for row in rows for taker in self._takers_of_eager(row)]
-        seen = set(waiting)
-        while waiting:
-            taker = waiting.pop()
+        takers = Worklist(taker for row in rows for taker in self._takers_of_eager(row))
+        for taker in takers:
             if _DROPS in taker.op_type:
                 continue
             behind = self._behind(taker) if "Dataset" in taker.op_type else []
             if not behind:
                 return False
-            new = set(behind) - seen
-            seen |= new
-            waiting += new
-        return bool(seen)
+            takers.add(*behind)
+        return bool(takers.seen)
 
     @cached_property
     def _datasets(self) -> dict[str, list[int]]:
@@ -129,15 +125,12 @@ class Elements:
             graph_id: The graph of a function of it.
             slot: The output of that which is meant.
         """
-        waiting = list(self._takers_of_eager(row))
-        seen = set(waiting)
-        while waiting:
-            taker = waiting.pop()
+        takers = Worklist(self._takers_of_eager(row))
+        for taker in takers:
             end, goes_on = self._end(taker, graph_id, slot)
             yield from end
-            new = [other for other in self._behind(taker) if other not in seen] if goes_on else []
-            seen.update(new)
-            waiting += new
+            if goes_on:
+                takers.add(*self._behind(taker))
 
     def _takers_of_eager(self, row: int) -> Iterator[_Taker]:
         """Yield the ops that take what an execution has made, in functions that are called too."""
@@ -250,15 +243,15 @@ class Elements:
         slot = self._part(graph_id, slot, len(arguments))
         if slot is None:
             return False
-        waiting: list[TensorRef] = list(calls.outputs(predicate))
-        while waiting:
-            op = graph.ops.get(waiting.pop().op_name)
+        tensors = Worklist(calls.outputs(predicate))
+        for tensor in tensors:
+            op = graph.ops.get(tensor.op_name)
             if op is None:
                 continue
             if op.op_type == "IsFinite" and op.input(0).op_name == arguments[slot]:
                 return True
             if op.op_type in _ALL_OF:
-                waiting += op.inputs
+                tensors.add(*op.inputs)
         return False
 
 

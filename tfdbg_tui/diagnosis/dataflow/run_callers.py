@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.dataflow.calls import CALLS, CONTROL
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
@@ -159,18 +160,15 @@ class RunCallers:
         """Whether anything that is run takes what an op makes, or it may have effects."""
         outputs = {ref.op_name for ref in self._calls.outputs(op.graph_id)}
         graph = self._run.graphs[op.graph_id]
-        seen, left = {op.name}, [op.name]
-        while left:
-            name = left.pop()
+        names = Worklist([op.name])
+        for name in names:
             taker = graph.ops.get(name)
             if name in outputs or taker is None or not taker.num_outputs:
                 return True
             if taker.op_type.startswith("Stateful"):
                 return True
             uses = [use for use in graph.consumers(name) if self._takes(op.graph_id, use)]
-            new = {use.op_name for use in uses} - seen
-            seen |= new
-            left += new
+            names.add(*(use.op_name for use in uses))
         return False
 
     def _takes(self, graph_id: str, use: Consumer) -> bool:

@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.locations import frames_of_user
 from tfdbg_tui.diagnosis.op_traits import FLOAT_OPS
 from tfdbg_tui.diagnosis.values import same_counts
+from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.logdir import UnreadableError
 
 if TYPE_CHECKING:
@@ -122,19 +123,17 @@ class Timeline:
             graph_id: The graph.
             ref: The tensor.
         """
-        waiting, seen = [(graph_id, ref)], {(graph_id, ref)}
-        while waiting and len(seen) < _FOLLOWED:
-            graph_id, ref = waiting.pop()
+        tensors = Worklist([(graph_id, ref)], most=_FOLLOWED)
+        for graph_id, ref in tensors:
             op = self._run.op(graph_id, ref.op_name)
             if op is None or self.is_traced(graph_id, ref):
                 yield graph_id, ref
                 continue
             source = copied_input(op, ref.slot)
-            behind = [(graph_id, source)] if source is not None else []
+            if source is not None:
+                tensors.add((graph_id, source))
             for called in self._calls.called_graphs(op):
-                behind += [(called, out) for out in self._calls.outputs(called)[ref.slot :][:1]]
-            waiting += [tensor for tensor in behind if tensor not in seen]
-            seen.update(behind)
+                tensors.add(*((called, out) for out in self._calls.outputs(called)[ref.slot :][:1]))
 
     def ran(self, graph_id: str) -> bool:
         """Whether anything that a graph has computed was recorded."""

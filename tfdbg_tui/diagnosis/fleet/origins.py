@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.fleet.meetings import Meeting, find_meetings
 from tfdbg_tui.diagnosis.fleet.members import able, are_complete
 from tfdbg_tui.diagnosis.fleet.report import Via
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -123,15 +124,12 @@ def _origins_before(
 ) -> list[Origin]:
     """Return the origins that a run of a collective has got its bad values from."""
     found = []
-    waiting, seen = list(meeting.given), set(meeting.given)
-    while waiting:
-        place = waiting.pop()
+    places = Worklist(meeting.given)
+    for place in places:
         if place in origins:
             found.append(origins[place])
-            continue
-        before = set(came[place][0].given) - seen
-        seen |= before
-        waiting += before
+        else:
+            places.add(*came[place][0].given)
     return found
 
 

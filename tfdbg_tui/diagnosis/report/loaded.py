@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.locations import (
     location_of,
     user_frame,
 )
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -36,17 +37,15 @@ def calling_line(dataflow: Dataflow, event: TensorEvent) -> Location | None:
     """
     run = dataflow.run
     op = graph_op_of(run, event)
-    waiting = [op.graph_id] if op is not None else []
-    seen, lines = set(waiting), set()
-    while waiting:
-        for site in dataflow.calls.call_sites(waiting.pop()):
+    graphs, lines = Worklist([op.graph_id] if op is not None else []), set()
+    for graph_id in graphs:
+        for site in dataflow.calls.call_sites(graph_id):
             stack_id = site.op.stack_id if site.op is not None else None
             frames = run.stack(stack_id) if stack_id is not None else ()
             if user_frame(frames_of_traced(frames)) is not None:
                 lines.add(location_of(run, stack_id))
-            elif site.caller_id not in seen:
-                seen.add(site.caller_id)
-                waiting.append(site.caller_id)
+            else:
+                graphs.add(site.caller_id)
     if len(lines) == 1:
         return lines.pop()
     index = dataflow.timeline.execution_of(event.index)

@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis.dataflow.links import copied_input
 from tfdbg_tui.diagnosis.dataflow.neighbours import Node
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.op_traits import COMBINES_ANSWERS, SELECTS_ELEMENTS
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -126,18 +127,17 @@ class Candidates:
 
     def _choices(self, comparison: Node) -> Iterator[_Choice]:
         """Yield what is chosen by an answer."""
-        waiting, seen = [comparison], {comparison}
-        while waiting and len(seen) < _ANSWERS:
-            for taker in self.dataflow.neighbours.uses(waiting.pop()):
+        answers = Worklist([comparison], most=_ANSWERS)
+        for answer in answers:
+            for taker in self.dataflow.neighbours.uses(answer):
                 if taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0:
                     given = self.dataflow.neighbours.all_inputs(taker)[1:]
                     if len(given) == 2:
                         yield _Choice(taker, *given)
                 elif taker.op_type in BRANCHES and taker.slot is None:
                     yield from self._of_branches(taker)
-                elif taker not in seen and (taker.is_boundary or taker.op_type in COMBINES_ANSWERS):
-                    seen.add(taker)
-                    waiting.append(taker)
+                elif taker.is_boundary or taker.op_type in COMBINES_ANSWERS:
+                    answers.add(taker)
 
     def _of_branches(self, taker: Node) -> Iterator[_Choice]:
         """Yield what branches only hand out, or assign, of what they are given."""

@@ -36,6 +36,7 @@ from tfdbg_tui.diagnosis.roots.questions import Questions
 from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_of
 from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
 from tfdbg_tui.diagnosis.unread import is_unread_element
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -218,12 +219,12 @@ class Containment:
         """
         if use.op_type not in ASKS:
             return False
-        waiting = [use.event] if use.event is not None else []
-        while waiting:
-            for answer in self._dataflow.consumers(waiting.pop()):
+        answers = Worklist([use.event] if use.event is not None else [])
+        for event in answers:
+            for answer in self._dataflow.consumers(event):
                 if answer.event is None or answer.op_type not in COUNTS_ANSWERS:
                     return False
-                waiting.append(answer.event)
+                answers.add(answer.event)
         return True
 
     def _guards_python(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
@@ -250,16 +251,13 @@ class Containment:
             return False
         graph = self._run.graphs[op.graph_id]
         outputs = {ref.op_name for ref in self._dataflow.calls.outputs(op.graph_id)}
-        waiting, seen = [use.name], {use.name}
-        while waiting:
-            name = waiting.pop()
+        names = Worklist([use.name])
+        for name in names:
             follower = graph.ops.get(name)
             known = follower is not None and only_makes_floats(follower.op_type)
             if not known or name in outputs or timeline.sites(op.graph_id, name):
                 return False
-            after = {consumer.op_name for consumer in graph.consumers(name)} - seen
-            waiting += after
-            seen |= after
+            names.add(*(consumer.op_name for consumer in graph.consumers(name)))
         return True
 
     def _unused(self, event: TensorEvent) -> bool:

@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     DIVISIONS,
     SELECTS_ELEMENTS,
 )
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -158,33 +159,29 @@ class Guards:
             comparisons: Ops that compare it.
         """
         makers = self._makers(event)
-        waiting, seen, settled = list(comparisons), set(comparisons), False
-        while waiting and makers:
-            followers = self.dataflow.neighbours.uses(waiting.pop())
-            if not followers or len(seen) > _FOLLOWED:
+        answers, settled = Worklist(comparisons if makers else ()), False
+        for answer in answers:
+            followers = self.dataflow.neighbours.uses(answer)
+            if not followers or len(answers.seen) > _FOLLOWED:
                 return False
             for taker in followers:
                 if all(self._settles(taker, maker, event) for maker in makers):
                     settled = True
                 elif not (taker.is_boundary or taker.op_type in COMBINES_ANSWERS):
                     return False
-                elif taker not in seen:
-                    seen.add(taker)
-                    waiting.append(taker)
+                else:
+                    answers.add(taker)
         return settled
 
     def _makers(self, event: TensorEvent) -> list[Node]:
         """Return the ops that have made NaN or ∞ of finite numbers; none if one is unknown."""
-        waiting, seen, makers = [event], {event}, []
-        while waiting:
-            made = waiting.pop()
+        events, makers = Worklist([event]), []
+        for made in events:
             bad = [p for p in self.dataflow.producers(made) if p.event and self._is_bad(p.event)]
             if not bad:
                 makers.append(self.dataflow.neighbours.of_event(made))
-            further = {p.event for p in bad if p.event is not None} - seen
-            seen |= further
-            waiting += further
-            if len(seen) > _FOLLOWED:
+            events.add(*(p.event for p in bad if p.event is not None))
+            if len(events.seen) > _FOLLOWED:
                 return []
         return makers
 

@@ -24,6 +24,7 @@ from tfdbg_tui.diagnosis.roots.joints import Joints
 from tfdbg_tui.diagnosis.roots.nodes import Root, blame, joined, made_bad_by, top_of
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import same_counts
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -454,18 +455,15 @@ class Merging:
             yield from () if producer.event is None else (producer.event,)
             return
         neighbours, (graph_id, ref, _) = self._dataflow.neighbours, producer.nearest
-        waiting = [neighbours.of_op(graph_id, ref.op_name, ref.slot, event.index)]
-        seen = set(waiting)
-        while waiting and len(seen) < _ANCESTORS:
-            node = waiting.pop()
+        start = neighbours.of_op(graph_id, ref.op_name, ref.slot, event.index)
+        nodes = Worklist([start], most=_ANCESTORS)
+        for node in nodes:
             if node.event is not None:
                 yield node.event
             elif node.op_type not in NON_FLOAT_RESULT:
                 inputs = neighbours.inputs(node)
                 slots = value_inputs(node.op_type, len(inputs))
-                new = {one for one in inputs if node.is_boundary or one.input_slot in slots} - seen
-                seen |= new
-                waiting += new
+                nodes.add(*(one for one in inputs if node.is_boundary or one.input_slot in slots))
 
     def _root_of(self, event: TensorEvent) -> Root | None:
         """Return the root that made a tensor bad; None for a finite one."""

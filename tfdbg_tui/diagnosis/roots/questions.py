@@ -19,6 +19,7 @@ from tfdbg_tui.diagnosis.locations import frames_of_user
 from tfdbg_tui.diagnosis.op_traits import ARRANGES, ASKS, COMBINES_ANSWERS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.roots.uses import may_hold_nan
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Set
@@ -79,16 +80,14 @@ class Questions:
         """
         if use.event is None and not answers:
             return True  # Out of a list, say: what takes the answer cannot be followed from here.
-        waiting, seen = answers.copy(), set(answers)
-        while waiting and len(seen) < _ANSWERS:
-            for taker in self.dataflow.neighbours.uses(waiting.pop()):
+        followed = Worklist(answers, most=_ANSWERS)
+        for answer in followed:
+            for taker in self.dataflow.neighbours.uses(answer):
                 is_condition = taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0
                 if is_condition or taker.op_type in CONTROL:
                     return True
-                is_answer = taker.is_boundary or taker.op_type in _PASSES_ANSWERS
-                if is_answer and taker not in seen:
-                    seen.add(taker)
-                    waiting.append(taker)
+                if taker.is_boundary or taker.op_type in _PASSES_ANSWERS:
+                    followed.add(taker)
         timeline, asked = self.dataflow.timeline, use.event or event
         row: int | None = asked.index
         if asked.kind == "graph_execution":
@@ -129,14 +128,13 @@ class Questions:
 
     def _replaces_some(self, answer: Node, places: Set[AlertPlace]) -> bool:
         """Whether a select takes an answer for its condition, and what it makes is bad."""
-        waiting, seen = [answer], {answer}
-        while waiting and len(seen) < _ANSWERS:
-            for taker in self.dataflow.neighbours.uses(waiting.pop()):
+        followed = Worklist([answer], most=_ANSWERS)
+        for one in followed:
+            for taker in self.dataflow.neighbours.uses(one):
                 if taker.op_type in SELECTS_ELEMENTS and taker.input_slot == 0:
                     made = taker.event
                     if made is not None and place_of(self.dataflow.run, made) in places:
                         return True
-                elif taker.op_type in COMBINES_ANSWERS and taker not in seen:
-                    seen.add(taker)
-                    waiting.append(taker)
+                elif taker.op_type in COMBINES_ANSWERS:
+                    followed.add(taker)
         return False

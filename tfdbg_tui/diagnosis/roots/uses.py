@@ -33,6 +33,7 @@ from tfdbg_tui.diagnosis.roots.candidates import Candidates
 from tfdbg_tui.diagnosis.roots.guards import Guards
 from tfdbg_tui.diagnosis.roots.tolerance import Tolerance
 from tfdbg_tui.diagnosis.values import total
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,16 +138,14 @@ class BadUse:
             return False
         uses, takers = self.dataflow.neighbours.uses, self._takers
         selects = {_op_of(taker) for taker in takers if taker.op_type in SELECTS_ELEMENTS}
-        answers = [taker for taker in takers if taker.op_type in COMPARISONS]
+        answers = Worklist(taker for taker in takers if taker.op_type in COMPARISONS)
         decided: set[Node] = set()
-        combined: set[Node] = set()
-        while answers:
-            for taker in uses(answers.pop()):
-                if taker.op_type not in COMBINES_ANSWERS:
+        for answer in answers:
+            for taker in uses(answer):
+                if taker.op_type in COMBINES_ANSWERS:
+                    answers.add(taker)
+                else:
                     decided.add(taker)
-                elif taker not in combined:
-                    combined.add(taker)
-                    answers.append(taker)
         return bool(decided) and selects.issuperset(map(_op_of, decided))
 
     @property
@@ -157,10 +156,8 @@ class BadUse:
         That a loop ends at last decides nothing, where NaN goes on by itself.
         """
         uses = self.dataflow.neighbours.uses
-        takers, waiting = self._takers, self._of_this_op
-        seen, decided = set(waiting), False
-        while waiting:
-            answer = waiting.pop()
+        takers, answers, decided = self._takers, Worklist(self._of_this_op), False
+        for answer in answers:
             followers = uses(answer)
             ends = answer.is_boundary or answer.op_type in _REDUCES_ANSWERS
             decided |= not followers and ends and any(map(self._holds_it, takers))
@@ -171,26 +168,22 @@ class BadUse:
                     decided = True
                 elif (
                     not (taker.is_boundary or taker.op_type in _PASSES_ANSWERS)
-                    or len(seen) > _FOLLOWED
+                    or len(answers.seen) > _FOLLOWED
                 ):
                     return False
-                elif taker not in seen:
-                    seen.add(taker)
-                    waiting.append(taker)
+                else:
+                    answers.add(taker)
         return decided
 
     @property
     def is_bounded_later(self) -> bool:
         """Whether the program bounds, replaces or leaves out what comes of what the op makes."""
-        waiting = self._of_this_op
-        seen, bounding = set(waiting), BOUNDS | LEAVES_OUT
-        while waiting and len(seen) <= _FOLLOWED:
-            for taker in self.dataflow.neighbours.uses(waiting.pop()):
+        made, bounding = Worklist(self._of_this_op, most=_FOLLOWED + 1), BOUNDS | LEAVES_OUT
+        for node in made:
+            for taker in self.dataflow.neighbours.uses(node):
                 if taker.op_type in bounding:
                     return True
-                if taker not in seen:
-                    seen.add(taker)
-                    waiting.append(taker)
+                made.add(taker)
         return False
 
     @property
