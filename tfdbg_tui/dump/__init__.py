@@ -384,10 +384,17 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _at_fork(name: str) -> Any:
+def _before_fork() -> None:
+    if _writer is not None and _writer.active:
+        _writer.before_fork()
+
+
+def _after_fork(name: str) -> Any:
     def act() -> None:
-        if _writer is not None and _writer.active:
-            getattr(_writer, name)()
+        # Another thread may have disabled or enabled a dump meanwhile.
+        for writer in (_writer, *_stopped):
+            if writer is not None:
+                getattr(writer, name)()
 
     return act
 
@@ -416,7 +423,7 @@ atexit.register(_end_with_program)
 atexit.register(_tell_failure)  # runs before
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_at_fork("before_fork"),
-        after_in_parent=_at_fork("after_fork_in_parent"),
-        after_in_child=_at_fork("after_fork_in_child"),
+        before=_before_fork,
+        after_in_parent=_after_fork("after_fork_in_parent"),
+        after_in_child=_after_fork("after_fork_in_child"),
     )

@@ -11,6 +11,13 @@ if TYPE_CHECKING:
 _PREFIX = "tfdbg-tui-"
 
 
+class _Thread(threading.local):
+    is_own = False
+
+
+_thread = _Thread()
+
+
 def start(work: Callable[[], None], name: str) -> threading.Thread:
     """Start a thread that does not keep the process from ending, and return it.
 
@@ -21,9 +28,23 @@ def start(work: Callable[[], None], name: str) -> threading.Thread:
     Raises:
         RuntimeError: The process may have no more threads.
     """
-    thread = threading.Thread(target=work, name=_PREFIX + name, daemon=True)
+
+    def run() -> None:
+        _thread.is_own = True
+        work()
+
+    thread = threading.Thread(target=run, name=_PREFIX + name, daemon=True)
     thread.start()
     return thread
+
+
+def is_own() -> bool:
+    """Return whether this thread was started here.
+
+    What runs in it of the program's are finalizers of objects that happened to be collected here.
+    They are not recorded: who records waits for these threads.
+    """
+    return _thread.is_own
 
 
 def numbers() -> set[int | None]:

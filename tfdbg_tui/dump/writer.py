@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import sys
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import steps
+from tfdbg_tui.dump import locks, steps, threads
 from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message, reason_of
 from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe import callbacks, failed_runs, row_queue
@@ -107,7 +107,7 @@ class DumpWriter:
         )
         self._sessions = SessionPlans(self, options, self._graphs)
         self._function_ops = FunctionOps(self, options, self._graphs, self._whole_tensors)
-        self._graph_lock = threading.RLock()
+        self._graph_lock = locks.new()
         self._watches_bad = options.watches_bad
         self._is_step_recorded = True
         self._pauses = 0
@@ -115,7 +115,8 @@ class DumpWriter:
         self._was_full = False
         self._size_limit = SizeLimit(options.dump_root, options.max_gigabytes)
         self._sampled = True
-        self._switch_lock = threading.Lock()
+        self._held = contextlib.ExitStack()  # while the process forks
+        self._switch_lock = locks.new()
         self._control_file = ControlFile(options.dump_root, self.run_id)
         self._recorder.each_round = self._look_around
         callbacks.dumps.add(self)
@@ -219,19 +220,24 @@ class DumpWriter:
 
     def before_fork(self) -> None:
         """Let the files rest while the process forks."""
-        row_queue.hold()
-        self._recorder.hold()
+        with contextlib.ExitStack() as held:  # A signal's handler may raise meanwhile.
+            held.enter_context(row_queue.held())
+            held.enter_context(self._recorder.held())
+            self._held = held.pop_all()
 
     def after_fork_in_parent(self) -> None:
         """Go on."""
-        self._recorder.release()
-        row_queue.release()
+        self._release()
+
+    def _release(self) -> None:
+        held, self._held = self._held, contextlib.ExitStack()  # Another thread may fork next.
+        held.close()
 
     def after_fork_in_child(self) -> None:
         """Record nothing: the files are the parent's.  The hooks stay, to tell if it computes."""
         self._recorder.abandon()
         self.active = False
-        row_queue.forked()
+        self._release()
 
     def hook_failed(self, error: BaseException, what: str, graph_id: str = "") -> None:
         """Tell in the logdir what an error of ours has cost; the program goes on.
@@ -591,11 +597,14 @@ class DumpWriter:
 
     def _records(self) -> bool:
         self._recorder.tell_fork()
-        return self.active and self._sampled and not self._recorder.broken
+        return self._is_recorded() and self._sampled
+
+    def _is_recorded(self) -> bool:
+        return self.active and not self._recorder.broken and not threads.is_own()
 
     def _is_over(self) -> bool:
         """Return whether nothing is recorded any more; a hook that the program wrapped stays."""
-        if self.active and not self._recorder.broken:
+        if self._is_recorded():
             if self._recorder.rests:
                 self._recorder.work()
             return False

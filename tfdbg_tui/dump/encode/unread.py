@@ -7,10 +7,10 @@ is kept for it: the inputs of each op, too, which are described where an output 
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.dump import locks
 from tfdbg_tui.dump.encode.summaries import HealthCounts
 from tfdbg_tui.dump.tensorflow import device_looks
 from tfdbg_tui.dump.tensorflow.eager_tensor import num_bytes, num_elements, tensor_id
@@ -114,7 +114,7 @@ class UnreadOutputs:
 
     def __init__(self, mode: TensorDebugMode) -> None:
         self._mode = mode
-        self._lock = threading.RLock()
+        self._lock = locks.new()
         self._waiting: deque[UnreadValues] = deque()
         self._kept_bytes = 0
 

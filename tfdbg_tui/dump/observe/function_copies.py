@@ -7,13 +7,13 @@ copy is made of its FunctionDef, and calls the copies of the functions that the 
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import tensorflow as tf
 
+from tfdbg_tui.dump import locks
 from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION, UnknownDimensions
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
@@ -126,7 +126,7 @@ class FunctionCopies:
         self._skip = skip
         self._leave_out = leave_out
         self._originals: WeakValueDictionary[str, _Original] = WeakValueDictionary()
-        self._lock = threading.RLock()
+        self._lock = locks.new()
 
     def add(self, function: Any, graph: Any) -> None:
         """Take note of a function of the program that was just created, and of its graph."""

@@ -8,14 +8,13 @@ many of the next ones are measured.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
-from tfdbg_tui.dump import steps
+from tfdbg_tui.dump import locks, steps
 from tfdbg_tui.dump.encode.causes import Measured
 from tfdbg_tui.dump.tensorflow import functions, resources
 from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
@@ -142,7 +141,7 @@ class ExecutionCount:
     def __init__(self, every: int | None) -> None:
         self.is_asked = False
         self._every = every or EVERY
-        self._lock = threading.Lock()
+        self._lock = locks.new()
         self._number = 0  # of the group
         self._executions = 0
         self._expected = 0  # so many were asked for, and are not told yet
@@ -195,7 +194,7 @@ class MeasuredSteps:
 
     def __init__(self, every: int | None) -> None:
         self.every = every
-        self._lock = threading.Lock()
+        self._lock = locks.new()
         self._set_in: Any = None  # context of TensorFlow's: what runs in it is
         self._measured = Measured.NOTHING  # in graphs
         self._in_step = Measured.NOTHING

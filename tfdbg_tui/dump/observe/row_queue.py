@@ -20,8 +20,9 @@ where the program closes the session while a run goes on, nobody could take anyt
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
-import threading
+import os
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +32,7 @@ import numpy.ma  # else np.unique imports it, when there may be no descriptor le
 import numpy.typing as npt
 import tensorflow as tf
 
-from tfdbg_tui.dump import steps, threads
+from tfdbg_tui.dump import locks, steps, threads
 from tfdbg_tui.dump.encode.elements import Words
 from tfdbg_tui.dump.encode.queue_rows import (
     ITERATION,
@@ -56,7 +57,8 @@ from tfdbg_tui.dump.tensorflow import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import threading
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from tfdbg_tui.dump.encode.queue_rows import Rows
@@ -66,6 +68,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 
 _INTERVAL_SECONDS = 0.05
+_LONGEST_WAIT_SECONDS = 2.0
+"""The thread may be kept from its first op by a lock that the program holds while it waits."""
 _NAME = "tfdbg_tui_rows"
 _MAX_TENSORS = 1 << 12
 """So many tensors with numbers are kept."""
@@ -192,20 +196,16 @@ def drain() -> None:
     _queue.drain()
 
 
-def hold() -> None:
-    """Let nobody take rows or put marks until `release`, so that a fork finds no op half done."""
-    _queue.mark_lock.acquire()  # First: who puts a mark may have to wait until rows are taken.
-    _queue.lock.acquire()
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """Let nobody take rows or put marks, so that a fork finds no op half done."""
+    # That of marks first: who puts one may have to wait until rows are taken.
+    with _queue.mark_lock, _queue.lock:
+        yield
 
 
-def release() -> None:
-    """Undo `hold`."""
-    _queue.lock.release()
-    _queue.mark_lock.release()
-
-
-def forked() -> None:
-    """Begin anew in a process that was forked after `hold`: the thread is not there."""
+def _begin_anew() -> None:
+    """Begin anew in a process that was forked: the thread is not there."""
     global _queue
     _queue = _Queue(_queue.leaving)
 
@@ -272,16 +272,16 @@ class _Queue:
     def __init__(self, leaving: list[Group]) -> None:
         self.leaving = leaving
         self.takes_rows_of_datasets = False
-        self.lock = threading.RLock()
-        self.mark_lock = threading.RLock()
+        self.lock = locks.new()
+        self.mark_lock = locks.new()
         self._contexts: list[Any] = []  # of TensorFlow's, in whose stages there may be something
         self._in_sessions: set[SessionStage] = set()  # those of runs in progress
         self._expected: deque[_End] = deque()
         self._numbers = _EndNumbers()
         self._lone: LoneCall | None = None
         self._thread: threading.Thread | None = None
-        self._runs = threading.Event()
-        self._ends = threading.Event()
+        self._has_run = False
+        self._ends = locks.Signal()
 
     def watch(self) -> None:
         """Start the thread that takes rows out, if it does not run.
@@ -291,7 +291,9 @@ class _Queue:
         """
         self._note_context()
         self._start()
-        self._runs.wait()
+        until = time.monotonic() + _LONGEST_WAIT_SECONDS
+        while not self._has_run and time.monotonic() < until:
+            time.sleep(0.001)
 
     def _start(self) -> None:
         if self._thread is not None:
@@ -316,7 +318,7 @@ class _Queue:
 
     def end(self) -> None:
         """Stop the thread: TensorFlow goes before threads do when the process ends."""
-        self._ends.set()
+        self._ends.give()
         if self._thread is not None:
             self._thread.join()
 
@@ -325,7 +327,7 @@ class _Queue:
         while not ends:
             if not collected_graphs.is_under_way():
                 self.drain()
-            self._runs.set()
+            self._has_run = True
             ends = self._ends.wait(_INTERVAL_SECONDS)
 
     def begin(self, call: Call, now: Callable[[], Moment]) -> Any:
@@ -507,3 +509,5 @@ which groups are looked up before it calls `__del__`."""
 
 _queue = _Queue([])
 atexit.register(lambda: _queue.end())
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

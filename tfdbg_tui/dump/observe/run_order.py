@@ -6,8 +6,9 @@ Runs share sinks, so that these cannot wait for each other in the graph.
 from __future__ import annotations
 
 import itertools
-import threading
 from typing import TYPE_CHECKING, Any
+
+from tfdbg_tui.dump import locks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -31,7 +32,7 @@ class RunOrder:
         self._needs = needs
         self._missing = set(needs)
         self._kept: list[tuple[Any, Callable[[], None]]] = []
-        self._lock = threading.Lock()
+        self._lock = locks.new()
 
     def take(self, group: Any, hand_on: Callable[[], None]) -> None:
         """Hand on what a group has taken, and what was kept for it, or keep it.

@@ -10,13 +10,13 @@ they run in each iteration.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import tensorflow as tf
 
+from tfdbg_tui.dump import locks
 from tfdbg_tui.dump.encode.causes import Measured
 from tfdbg_tui.dump.observe import (
     failed_runs,
@@ -145,7 +145,7 @@ class SessionPlans:
         self._dump = dump
         self._options = options
         self._graphs = graphs
-        self._lock = threading.RLock()
+        self._lock = locks.new()
         self._names: set[str] = set()
 
     def plan(self, session: Any, wanted: Wanted) -> Plan | None:

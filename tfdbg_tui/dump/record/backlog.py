@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from tfdbg_tui.dump import locks
 
 _SECONDS = 0.1
 """What takes longer to write may not be queued: a thread of the program waits for the writer."""
@@ -17,7 +17,7 @@ class Backlog:
     def __init__(self) -> None:
         self._bytes = 0
         self._most = _FIRST_BYTES
-        self._lock = threading.Lock()
+        self._lock = locks.new()
 
     @property
     def num_bytes(self) -> int:

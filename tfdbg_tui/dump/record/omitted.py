@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.dump import locks
 from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Omissions:
     """Collects them from all threads; the recorder asks for what to write."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = locks.new()
         self._entries: dict[tuple[str, str, str, str], _Entry] = {}
 
     def add(self, wall_time: float, step: int | None, omission: events.Omission) -> bool:

@@ -22,7 +22,7 @@ import uuid
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from tfdbg_tui.dump import steps, threads, workers
+from tfdbg_tui.dump import locks, steps, threads, workers
 from tfdbg_tui.dump.encode import batches, executions
 from tfdbg_tui.dump.encode.repetitions import Repeats
 from tfdbg_tui.dump.errors import reason_of
@@ -33,7 +33,7 @@ from tfdbg_tui.dump.record.omitted import Omissions
 from tfdbg_tui.wire import events, metadata, omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tfdbg_tui.dump.encode.batches import TraceBatch
     from tfdbg_tui.dump.encode.executions import Execution
@@ -89,7 +89,7 @@ class Recorder:
         root = options.dump_root
         self.run_id = options.run_id or _run_ids.setdefault(root, _new_run_id(root))
         self.host = socket.gethostname()
-        self.definitions_lock = threading.RLock()
+        self.definitions_lock = locks.new()
         self.broken = False
         self.failure = ""
         self.each_round: Callable[[], None] = _nothing
@@ -104,8 +104,10 @@ class Recorder:
         self._held: HeldEvents | None = None
         self._held_since = _Since("", 0, 0, None)
         self._omissions = Omissions()
-        self._drain_lock = threading.Lock()
-        self._wake = threading.Event()
+        self._drain_lock = locks.new()
+        self._writing_thread: int | None = None
+        self._looks_around = False  # the writer thread
+        self._wake = locks.Signal()
         self._stopped = True
         self._thread: threading.Thread | None = None
         self._keep_after_bad = options.keep_after_bad
@@ -210,9 +212,14 @@ class Recorder:
         self._backlog.add(size)
         if not self._backlog.is_full:
             return
-        self._wake.set()
-        while self._backlog.is_full and not (self.broken or self._stopped):
+        self._wake.give()
+        while self._backlog.is_full and self._empties_queues():
             time.sleep(0.001)
+
+    def _empties_queues(self) -> bool:
+        """Return whether the writer thread does, or will: it may itself wait for this thread."""
+        is_kept = self._looks_around or self._is_writing()
+        return not (is_kept or self.broken or self._stopped)
 
     def wait_for_bad(self, reason: str) -> None:
         """Keep the newest events in memory from now on, and write them once one is bad.
@@ -243,7 +250,9 @@ class Recorder:
 
     def flush(self) -> None:
         """Write everything queued so far; a circular buffer's content becomes permanent."""
-        with self._drain_lock:
+        if self._is_writing():
+            return
+        with self._alone():
             self._guarded(self._drain)
             self._guarded(self._files.commit)
 
@@ -258,16 +267,19 @@ class Recorder:
         Args:
             is_idle: Whether it is all: nothing is under way.
         """
-        # Who holds the lock may be this thread: it can send something from a destructor.
-        if not self._drain_lock.acquire(timeout=_LONGEST_WAIT_SECONDS):
+        if self._is_writing() or not self._drain_lock.acquire(timeout=_LONGEST_WAIT_SECONDS):
             return
         try:
+            self._rest(is_idle=is_idle)
+        finally:
+            self._drain_lock.release()
+
+    def _rest(self, *, is_idle: bool) -> None:
+        with self._alone():
             self._guarded(self._drain)
             if is_idle and self._held is None and not self.broken:
                 self._guarded(lambda: self._write_omissions(all_counts=True))
                 self._files.rest.set()
-        finally:
-            self._drain_lock.release()
 
     def work(self) -> None:
         """Take back what `rest` has said."""
@@ -284,8 +296,9 @@ class Recorder:
     def stop(self) -> None:
         """Write everything queued so far and stop the writer thread; `start` goes on."""
         self._stopped = True
-        self._wake.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
+        self._wake.give()
+        waits_for_this = self._is_writing() or self._thread is threading.current_thread()
+        if self._thread is not None and not waits_for_this:
             self._thread.join()
         self.flush()
         with contextlib.suppress(Exception):  # then the missing mark tells it
@@ -333,13 +346,25 @@ class Recorder:
         with contextlib.suppress(OSError):
             metadata.append(self._files.metadata_path, event.encode())
 
-    def hold(self) -> None:
-        """Keep the writer thread out until `release`, so that a fork finds no half-done write."""
-        self._drain_lock.acquire()
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep the writer thread out, so that a fork finds no half-done write."""
+        with self._drain_lock:
+            yield
 
-    def release(self) -> None:
-        """Undo `hold`."""
-        self._drain_lock.release()
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads from writing."""
+        with self._drain_lock:
+            self._writing_thread = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._writing_thread = None
+
+    def _is_writing(self) -> bool:
+        """Return whether this thread is: it is in a finalizer, or in the handler of a signal."""
+        return self._writing_thread == threading.get_ident()
 
     # ---- The writer thread ---------------------------------------------------------------------
 
@@ -347,14 +372,20 @@ class Recorder:
         while not self._stopped:
             try:
                 self._wake.wait(_INTERVAL_SECONDS)
-                self._wake.clear()
                 if not self.broken:
-                    self.each_round()
-                with self._drain_lock:
+                    self._look_around()
+                with self._alone():
                     self._guarded(self._drain)
             # Whatever it is, the thread goes on: the program waits where nobody empties queues.
             except BaseException as error:
                 self._give_up(error)
+
+    def _look_around(self) -> None:
+        self._looks_around = True
+        try:
+            self.each_round()
+        finally:
+            self._looks_around = False
 
     def _guarded(self, write: Callable[[], None]) -> None:
         """Call what writes files; give up recording where they cannot be written."""
