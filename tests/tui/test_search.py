@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.background.search import Search
+from tfdbg_tui.tui.background.tasks import TaskDone
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.widgets.prompt import Prompt
 
@@ -90,6 +91,20 @@ async def test_a_long_search_that_finds_nothing_is_corrected_like_a_short_one(
         assert not opened.app.query(Prompt)
         await opened.press("backspace")
         assert opened.focus.graph_execution == 1, "where the search began"
+
+
+async def test_a_search_may_end_after_the_app(
+    open_app: Open, logdirs: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, matches = threading.Event(), Search._matches
+    monkeypatch.setattr(Search, "_matches", lambda *a: may_end.wait(60) and matches(*a))
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "slash", "s")
+        task = opened.app.parts.search._finding
+        assert task is not None, "it is still going on"
+    may_end.set()
+    assert task.done.wait(60)
+    opened.app.on_task_done(TaskDone(task))
 
 
 async def test_what_is_searched(open_app: Open, logdirs: dict[str, Path]) -> None:

@@ -294,7 +294,12 @@ class TfdbgApp(PacedApp):
         self._jobs.read(message)
 
     def on_task_done(self, message: TaskDone) -> None:
-        """See `Navigator`; a search that nothing matches is asked for again, to be corrected."""
+        """See `Navigator`; a search that nothing matches is asked for again, to be corrected.
+
+        What is found as the app ends is not asked for any more.
+        """
+        if not self.parts.main.is_attached:
+            return
         self._navigator.task_done(message)
         if self.parts.search.is_asked_for:
             self._commands.correct_search()
