@@ -55,9 +55,14 @@ def summary(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> Tenso
 
 
 class Program:
-    """Records what a program would have done; `open` reads it back."""
+    """Records what a program would have done; `open` reads it back.
+
+    Attributes:
+        lines: The text of the program; it is not on record where there is none.
+    """
 
     def __init__(self, directory: Path) -> None:
+        self.lines: list[str] = []
         self._directory = directory
         self._time = 1.7e9
         self._files = {
@@ -245,7 +250,7 @@ class Program:
             return b""
         if not self._files["source_files"]:
             for path in _SOURCES:
-                source = events.SourceFile(path, "host")
+                source = events.SourceFile(path, "host", self.lines if path == _SOURCES[0] else [])
                 self._add("source_files", source_file=source.encode())
         traces = events.FileLineCol(file_index=1, line=1, func="func_graph_from_py_func")
         place = events.FileLineCol(file_index=0, line=line, func="f")

@@ -29,7 +29,7 @@ from tfdbg_tui.diagnosis import (
     verdict_text,
 )
 from tfdbg_tui.logdir import LogdirError, open_run
-from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.logdir.text import printable, with_blanks
 from tfdbg_tui.query import compare
 from tfdbg_tui.storage.urls import without_secrets
 
@@ -169,7 +169,7 @@ def _heading(number: int, row: TensorRow, computation: str) -> Iterator[str]:
     yield printable(f"{number}. {what}{computation}")
     if row.location:
         yield paragraph("where", f"{row.location.file}:{row.location.line}")
-        yield " " * _INDENT + printable(row.location.code or "")
+        yield " " * _INDENT + printable(with_blanks(row.location.code or ""))
 
 
 def _causes(row: TensorRow, report: Report) -> Iterator[str]:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tfdbg_tui.cli import colours, info, query
 from tfdbg_tui.diagnosis import to_text, verdict_word
-from tfdbg_tui.logdir.text import printable, shortened
+from tfdbg_tui.logdir.text import printable, shortened, with_blanks
 from tfdbg_tui.query import parse, tensor_rows
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _print_source(console: Console, run: Run, finding: Finding) -> None:
         return
     first = max(1, place.line - _AROUND)
     shown = lines[first - 1 : place.line + _AROUND]
-    excerpt = "\n".join(printable(shortened(line)) for line in shown)
+    excerpt = "\n".join(printable(with_blanks(shortened(line))) for line in shown)
     console.rule(Text(printable(f"{place.file}:{place.line}")))
     console.print(
         Syntax(

@@ -6,6 +6,7 @@ A logdir is untrusted input: a name in it may hold escape sequences that a termi
 from __future__ import annotations
 
 _LONGEST_LINE = 2000  # characters; nobody reads more
+_TAB = 4  # cells
 
 
 def printable(text: str) -> str:
@@ -19,6 +20,11 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def with_blanks(line: str) -> str:
+    """Return a line of source with blanks for its tabs, which `printable` would spell out."""
+    return line.expandtabs(_TAB)
 
 
 def shortened(line: str) -> str:

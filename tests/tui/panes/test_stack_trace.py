@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis import Explanation
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.panes.stack_trace import FRAMES
@@ -14,6 +15,8 @@ from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import RecordedLogdirs
     from tests.tui.conftest import Open
 
@@ -46,6 +49,16 @@ def test_other_ops_have_their_own_stack_trace_alone(explained: Snapshot) -> None
     root = next(r for r in explained.explanation.report.roots if not r.differentiated_at)
     focus = focus_event(explained, Focus("stack_trace"), root.event)
     assert not explained.own_frames(focus)
+
+
+async def test_tabs_are_blanks(open_app: Open, tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.lines = ["", "\tx = 1;\ty = tf.math.log(x)", ""]
+    program.execution("Log", [], {0: floats(-1.0, float("nan"))}, line=2)
+    program.open()
+    async with open_app(tmp_path) as opened:
+        await opened.press("6", "z")
+        assert "x = 1;  y = tf.math.log(x)" in opened.screen()
 
 
 async def test_code_stands_below_its_frame_where_it_has_no_room_beside(

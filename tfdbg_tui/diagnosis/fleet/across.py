@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.report.words import paragraph
-from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.logdir.text import printable, with_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +61,7 @@ def _card(finding: dict[str, Any]) -> Iterator[str]:
     yield f"{finding['title']}  [{finding['certainty']}]"
     if location is not None:
         yield paragraph("where", f"{location['file']}:{location['line']} in {location['function']}")
-        yield " " * 17 + printable(location["code"])
+        yield " " * 17 + printable(with_blanks(location["code"]))
     yield paragraph("op", f"{finding['op_name'] or finding['op_type']} ({finding['op_type']})")
     for label in ("evidence", "why", "fix"):
         yield paragraph(label, finding[label])

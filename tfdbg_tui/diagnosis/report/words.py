@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.report.cards import finding_parts, parts, place_text
 from tfdbg_tui.diagnosis.report.when import in_words
 from tfdbg_tui.diagnosis.values import counts_text
-from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.logdir.text import printable, with_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,7 +144,7 @@ def _card(parts: Sequence[Part], finding: Finding | None, bullet: str = "") -> I
             text += _recorded(finding)
         yield paragraph(part.label, text)
         if part.kind == "source" and finding and finding.location and finding.location.code:
-            yield " " * (_LABEL + 2) + "    " + _cut(printable(finding.location.code))
+            yield " " * (_LABEL + 2) + "    " + _cut(printable(with_blanks(finding.location.code)))
 
 
 def _cut(code: str) -> str:

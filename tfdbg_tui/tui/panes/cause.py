@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tfdbg_tui.diagnosis import cards
+from tfdbg_tui.logdir.text import with_blanks
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
 from tfdbg_tui.tui.panes.rows import Rows
@@ -200,7 +201,7 @@ class Cause(ChainPane):
         lines = source.lines[first - 1 : location.line + around] if source else ()
         if len(lines) <= location.line - first:
             first, lines = location.line, (location.code or "",)
-        text = textwrap.dedent("\n".join(line.expandtabs(4) for line in lines))
+        text = textwrap.dedent("\n".join(with_blanks(line) for line in lines))
         for number, line in enumerate(text.split("\n"), first):
             focused = number == location.line
             line = self._uncut(chain, line, width - 6) if focused else line

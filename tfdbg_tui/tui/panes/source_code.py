@@ -12,6 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.message import Message
 
 from tfdbg_tui.diagnosis import find_line_ops
+from tfdbg_tui.logdir.text import with_blanks
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import SourcePlace
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
-_TAB = 4
 _FILES = 16
 _LONGEST = 1_000_000  # characters of a file that are coloured; more takes seconds
 _ROOT = "root"
@@ -224,7 +224,7 @@ class SourceCode(Pane):
         return _scrolled([(self._safe(text), style) for text, style in line], self._column)
 
     def _safe(self, text: str) -> str:
-        return self.charset.safe(text.expandtabs(_TAB))
+        return self.charset.safe(with_blanks(text))
 
     def scroll_columns(self, columns: int) -> None:
         """Scroll sideways."""

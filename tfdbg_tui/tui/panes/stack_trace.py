@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tfdbg_tui.diagnosis import is_library_frame, readable_function, user_frame
+from tfdbg_tui.logdir.text import with_blanks
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_frame
@@ -236,7 +237,7 @@ class StackTrace(Pane):
         frame = self.snapshot.frames(self.session.focus)[row.first]
         source = self.snapshot.source(frame.host, frame.path) if frame.path else None
         lines = source.lines if source else ()
-        return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+        return with_blanks(lines[frame.line - 1].strip()) if 0 < frame.line <= len(lines) else ""
 
     def _file_of_focus(self) -> tuple[str, str] | None:
         place = self.session.focus.place
