@@ -87,6 +87,15 @@ def test_a_mistyped_command_is_told(
     assert f"did you mean {meant}?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("arguments", [["help"], ["rows", "."]])
+def test_a_word_that_is_no_command_and_no_directory_is_told(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 2
+    told = f"no command or directory {arguments[0]}; tfdbg-tui --help lists the commands"
+    assert told in capsys.readouterr().err
+
+
 def test_a_mistyped_option_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["query", "logdir", "--filtr=bad"])

@@ -46,8 +46,10 @@ def main(argv: list[str] | None = None) -> int:
             stream.reconfigure(errors=SPELLED)
     if not arguments or arguments[0] in ("-h", "--help", "-V", "--version"):
         return _overview(arguments)
-    if meant := _meant(arguments):
-        tell(f"there is no command or directory {arguments[0]}; did you mean {meant}?")
+    if _means_nothing(arguments):
+        meant = next(iter(difflib.get_close_matches(arguments[0], COMMANDS, 1, 0.7)), None)
+        rest = f"did you mean {meant}?" if meant else "tfdbg-tui --help lists the commands"
+        tell(f"there is no command or directory {arguments[0]}; {rest}")
         return exit_codes.UNUSABLE
     name = arguments.pop(0) if arguments[0] in COMMANDS else "view"
     try:
@@ -150,12 +152,12 @@ def _module_of(name: str) -> Any:
     return importlib.import_module(f"tfdbg_tui.cli.{name}")
 
 
-def _meant(arguments: list[str]) -> str | None:
-    """Return the command that the first argument is likely to be, if it can be nothing else."""
+def _means_nothing(arguments: list[str]) -> bool:
+    """Whether the first argument is a plain word that is no command, and nothing that is there."""
     word = arguments[0]
-    if word in COMMANDS or os.path.exists(word) or "--follow" in arguments:
-        return None
-    return next(iter(difflib.get_close_matches(word, COMMANDS, 1, 0.7)), None)
+    is_word = not word.startswith("-") and not any(sign in word for sign in "/*?[")
+    to_come = any(argument.startswith("--fo") for argument in arguments)  # --follow waits for it
+    return is_word and word not in COMMANDS and not os.path.exists(word) and not to_come
 
 
 def _overview(arguments: list[str]) -> int:
