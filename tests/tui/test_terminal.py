@@ -281,6 +281,7 @@ def test_without_a_terminal_it_says_what_to_run_instead(
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
     assert "tfdbg-tui diagnose" in result.stderr
+    assert "TERM" in result.stderr
 
 
 def test_what_cannot_become_a_logdir_is_refused(

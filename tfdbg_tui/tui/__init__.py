@@ -63,7 +63,7 @@ def run_app(
     """
     if not _usable_terminal():
         return _refuse(
-            "the app needs an interactive terminal; "
+            "the app needs an interactive terminal, and a TERM other than dumb; "
             f"run `tfdbg-tui diagnose {' '.join(logdirs)}` or `tfdbg-tui info {logdirs[0]}` instead"
         )
     if not follow:

@@ -274,6 +274,18 @@ async def test_one_goes_from_measured_to_measured(open_app: Open, growing: str) 
         assert "split:1  float16  computation 40 of 40" in opened.screen()
 
 
+async def test_a_long_name_leaves_room_for_which_computation_it_is(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    for _ in range(2):
+        made.execution("Session.run(" + "Mean, " * 20 + "add)", [], {1: np.ones(4, np.float32)})
+    made.open()
+    async with open_app(tmp_path, (60, 15)) as opened:
+        await opened.press("2", "V")
+        assert ", add):0  float32  computation 1 of 2 ─" in opened.screen()
+
+
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)], ids=lambda s: f"{s[0]}x{s[1]}")
 async def test_iterations_are_numbered_and_no_count_of_what_is_bad_is_cut(
     open_app: Open, tmp_path: Path, size: tuple[int, int]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 _ALWAYS = ("? keys", "Esc closes")
+_LEAST_SHARE = 3  # of a title is for its name, so that what follows tells something
 _CORNERS = 8  # cells of the frame beside its title, and between a name and what follows it
 
 
@@ -79,7 +80,8 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
     def _title(self) -> Content:
         text = self._charset.safe(self.title_text())
         name, room = self._charset.safe(self.title_name()), self.app.size.width - _CORNERS
-        name = self._charset.fit_name(name, max(room - cell_len(text), least_width(name))).rstrip()
+        least = min(least_width(name), room // _LEAST_SHARE)
+        name = self._charset.fit_name(name, max(room - cell_len(text), least)).rstrip()
         text = self._charset.fit(text, min(cell_len(text), max(0, room - cell_len(name))))
         return Content(f"{name}  {text}" if name else text)
 
