@@ -23,6 +23,7 @@ from tfdbg_tui.tui.session.focusing import (
     focused_event,
 )
 from tfdbg_tui.tui.session.snapshot import Listed, Snapshot
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,6 +140,26 @@ def test_the_same_op_is_followed_from_step_to_step(mnist: Snapshot, start: Focus
                 focus = navigation.goto(mnist, start, f"trace:{rows[-1]}")
                 rows.append(navigation.step_computation(mnist, focus, step).graph_execution)
         assert rows == sorted(set(rows), reverse=step < 0), "no row twice, and an end"
+
+
+def test_what_turns_bad_is_followed_across_modes_of_recording(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    made.op("f", "Log", "log")
+    modes = (TensorDebugMode.CONCISE_HEALTH, TensorDebugMode.FULL_HEALTH) * 2
+    for step, mode in enumerate(modes):
+        value = floats(1.0, np.nan if mode == TensorDebugMode.FULL_HEALTH else 2.0)
+        made.trace("f", "log", value, mode=mode, serial=step)
+        made.execution("Exp", [], {step: value}, mode=mode, line=7, serial=step)
+    snapshot = Snapshot(made.open())
+    for kind, pane in (("graph_execution", "graph_execution"), ("execution", "timeline")):
+        focus, seen = replace(first_focus(snapshot), pane=pane), []
+        for step in (1, 1, 1, -1, -1, -1):
+            focus = navigation.step_computation(snapshot, focus, step)
+            seen.append(focused_event(snapshot, focus))
+        assert [(event.kind, event.index) for event in seen if event] == [
+            (kind, index) for index in (1, 2, 3, 2, 1, 0)
+        ]
 
 
 def test_from_training_step_to_training_step(mnist: Snapshot, start: Focus) -> None:

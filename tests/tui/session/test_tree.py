@@ -13,8 +13,10 @@ from tfdbg_tui.diagnosis.events import TensorEvent, name_of
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.navigation import NowhereError, first_focus
 from tfdbg_tui.tui.panes import pane_named
-from tfdbg_tui.tui.session.focusing import focus_event, focused_event
+from tfdbg_tui.tui.session.focus import OpName
+from tfdbg_tui.tui.session.focusing import focus_event, focus_op, focused_event
 from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -186,6 +188,18 @@ def test_enter_on_an_output_without_record_is_about_that_output(tmp_path: Path) 
     middle = snapshot.middle(again)
     assert middle is not None
     assert (middle.slot, middle.event) == (0, event_of(snapshot, 0))
+
+
+def test_the_last_record_of_an_output_counts_in_whatever_mode(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("g", "f")
+    made.op("g", "Log", "log")
+    for mode in (TensorDebugMode.CONCISE_HEALTH, TensorDebugMode.FULL_HEALTH):
+        made.trace("g", "log", np.ones(4, np.float32), mode=mode)
+    snapshot = Snapshot(made.open())
+    middle = snapshot.middle(focus_op(snapshot, at(snapshot, "trace:1"), OpName("g", "log"), 0))
+    assert middle is not None
+    assert middle.event == event_of(snapshot, 1)
 
 
 @pytest.mark.parametrize("handle", [1, 2, 3])

@@ -67,6 +67,23 @@ class Timeline:
         """Return the computations of the same tensor as a row, in whatever mode, ascending."""
         return self._rows.rows_of(row)
 
+    def again(self, event: TensorEvent, step: int) -> TensorEvent | None:
+        """Return the next computation of a tensor, in whatever mode, or None.
+
+        Args:
+            event: A computation of the tensor.
+            step: 1; -1 for the previous one.
+        """
+        index = event.index
+        if event.kind == "graph_execution":
+            find = self._rows.first_after if step > 0 else self._rows.last_before
+            row = find(self._rows.site_id(index), index)
+        else:
+            alike = self.alike(index)
+            some = alike[alike > index][:1] if step > 0 else alike[alike < index][-1:]
+            row = int(some[0]) if some.size else None
+        return None if row is None else replace(event, index=row)
+
     def at(self, row: int) -> At:
         """Return the place in time of a row."""
         return self._calls_of.at(row)

@@ -34,7 +34,7 @@ from tfdbg_tui.diagnosis import (
     summary_of,
     typed_summary,
 )
-from tfdbg_tui.logdir import UnreadableError
+from tfdbg_tui.logdir import TensorRef, UnreadableError
 from tfdbg_tui.query import RowTests
 from tfdbg_tui.tui.session.focus import OpName, SourcePlace
 from tfdbg_tui.tui.session.folding import FoldedRow, fold_library_frames
@@ -454,9 +454,8 @@ class Snapshot:
 
     def _computation(self, op: OpName, slot: int | None, at: int) -> int | None:
         """Return the last row up to `at` that computed an output (any, for None) of an op."""
-        rows = [
-            self.run.graph_executions.last_before(site_id, at + 1)
-            for site, site_id in self.dataflow.timeline.sites(op.graph_id, op.name)
-            if slot is None or site.output_slot == slot
-        ]
-        return max((row for row in rows if row is not None), default=None)
+        timeline = self.dataflow.timeline
+        slots = {site.output_slot for site, _ in timeline.sites(op.graph_id, op.name)}
+        tensors = (TensorRef(op.name, one) for one in slots if slot in (None, one))
+        events = (timeline.last_before(op.graph_id, tensor, at + 1) for tensor in tensors)
+        return max((event.index for event in events if event is not None), default=None)
