@@ -142,3 +142,15 @@ def explains(source: TensorSummary | None, kinds: frozenset[str]) -> int:
     elif kinds:
         score += infinite  # a factor may have changed its sign
     return score
+
+
+def is_logarithm_of_mask(op_type: str | None, made: TensorSummary | None) -> bool:
+    """Whether an op has made -∞ and 0 alone, of a mask of zeros and ones as it seems.
+
+    Args:
+        op_type: Its type.
+        made: What is on record of its result.
+    """
+    if op_type != "Log" or made is None or not made.neg_inf:
+        return False
+    return made.nan == made.pos_inf == made.neg == made.pos == 0

@@ -807,6 +807,33 @@ def test_nan_of_infinity_that_was_written_down_is_one_root_where_it_arises(tmp_p
     assert root.evidence == "1 +∞ of 2 in → 1 NaN of 1 out"
 
 
+@pytest.mark.parametrize(
+    ("logarithm", "expected"),
+    [((-INF, 0), ["Softmax"]), ((-INF, -0.5), ["Log"])],
+    ids=["of a mask", "of numbers"],
+)
+def test_a_row_that_two_masks_leave_empty_is_the_bug_of_the_softmax(
+    tmp_path: Path, logarithm: tuple[float, float], expected: list[str]
+) -> None:
+    """One mask is written down, the other one is the logarithm of a triangle of ones."""
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Log", "Log", "x:0")
+    program.op("f", "AddV2", "scores", "y:0", "Log:0")
+    program.op("f", "Const", "mask")
+    program.op("f", "SelectV2", "masked", "z:0", "scores:0", "mask:0")
+    program.op("f", "Softmax", "Softmax", "masked:0")
+    program.op("f", "Mul", "Mul", "Softmax:0", "y:0")
+    program.trace("f", "Log", floats(*logarithm))
+    program.trace("f", "scores", floats(-INF, 1))
+    program.trace("f", "mask", floats(-INF))
+    program.trace("f", "masked", floats(-INF, -INF))
+    program.trace("f", "Softmax", floats(NAN, NAN))
+    program.trace("f", "Mul", floats(NAN, NAN))
+    program.execution("__inference_f_1", [1], {2: floats(NAN, NAN)}, graph_id="f")
+    assert [root.op_type for root in diagnose(program.open()).roots] == expected
+
+
 def test_what_comes_out_of_a_collective_bad_another_replica_has_put_in(tmp_path: Path) -> None:
     """Two collectives of one line, in the order in which each replica runs them."""
     program = Program(tmp_path)

@@ -315,8 +315,9 @@ def test_an_exponential_is_explained_by_the_training_only_where_a_layer_grew(
         User("AddV2", 0, frozenset({"Const"}), (User("RealDiv", 0),)),
         User("AddV2", 0, frozenset({"Square"}), (User("Log"),)),
         User("RealDiv", 0, frozenset({"Exp"}), (User("Log"),)),
+        User("AddV2", 0, frozenset({"Const"}), (User("Log"),), "poisson/add"),
     ],
-    ids=["divisor", "by a norm", "by a number", "of a sum", "plus one", "of two", "a ratio"],
+    ids=["divisor", "by a norm", "by a number", "of a sum", "plus one", "of two", "ratio", "loss"],
 )
 def test_an_exponential_has_the_name_of_a_function_only_where_it_is_written_out(user: User) -> None:
     (rule,) = (rule for rule in RULES if rule.id == "exp-overflow")

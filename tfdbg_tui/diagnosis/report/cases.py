@@ -185,7 +185,13 @@ class CaseBuilder:
 
     def _users(self, event: TensorEvent) -> tuple[User, ...]:
         return tuple(
-            User(use.op_type or "", use.input_slot, self._types_beside(use), self._then(use))
+            User(
+                use.op_type or "",
+                use.input_slot,
+                self._types_beside(use),
+                self._then(use),
+                name=use.name,
+            )
             for use in self._dataflow.consumers(event)[:_USERS]
         )
 

@@ -34,7 +34,7 @@ from tfdbg_tui.diagnosis.roots.additions import Additions
 from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, parted, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging
 from tfdbg_tui.diagnosis.roots.nodes import Node, Root, top_of, tops_of
-from tfdbg_tui.diagnosis.values import bad_kinds, explains, same_counts
+from tfdbg_tui.diagnosis.values import bad_kinds, explains, is_logarithm_of_mask, same_counts
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
@@ -311,9 +311,14 @@ class Causes:
         return True
 
     def _is_written(self, node: Node, *, mask: bool) -> bool:
-        """Whether ∞ comes from a constant: one in a graph, or one that Python gave to an op."""
+        """Whether ∞ comes from a constant: one in a graph, or one that Python gave to an op.
+
+        The logarithm of a mask of zeros and ones is as good as one.
+        """
         op_type = op_type_of(self._run, node.site.first)
         if op_type == "Const":
+            return True
+        if mask and is_logarithm_of_mask(op_type, self.summary(node.site.first)):
             return True
         return node.open and (op_type in WRITES or (mask and op_type in COMPARES_AND_ADDS))
 

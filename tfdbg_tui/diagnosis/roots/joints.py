@@ -8,7 +8,7 @@ from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.op_traits import JOINS, KEEPS_INFINITY, MOVES, SUMS, value_inputs
 from tfdbg_tui.diagnosis.roots.containment import SPREAD
 from tfdbg_tui.diagnosis.roots.nodes import made_bad_by, top_of
-from tfdbg_tui.diagnosis.values import bad_kinds, total
+from tfdbg_tui.diagnosis.values import bad_kinds, is_logarithm_of_mask, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -179,7 +179,13 @@ class Joints:
         return [root for root in roots if root in hidden]
 
     def _may_be_hidden(self, root: Root) -> bool:
-        """Whether a root was computed, or is NaN of data: ∞ that is written down is meant."""
+        """Whether a root was computed, or is NaN of data: ∞ that is written down is meant.
+
+        So is that of the logarithm of a mask.
+        """
+        op_type = op_type_of(self._run, root.event)
+        if is_logarithm_of_mask(op_type, self._summaries(root.event)):
+            return False
         is_data = self._containment.is_data(root.event, given=root.node.open)
         return is_data or not self._is_from_outside(root)
 

@@ -48,12 +48,14 @@ class User(NamedTuple):
         others: Types of the ops that make its other inputs, and of those that they only reshape,
             convert or add to; "" where that is not known.
         then: What uses its own result: of these type and slot.
+        name: Its name in its graph; "" where it has none.
     """
 
     op_type: str
     slot: int = 0
     others: frozenset[str] = frozenset()
     then: tuple[User, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

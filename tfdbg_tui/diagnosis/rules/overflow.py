@@ -238,7 +238,12 @@ def _log_of_sum(case: Case) -> bool:
 def _plus_number(case: Case, op_type: str, slot: int = 0) -> bool:
     """Whether a number that the program has written down is added, and an op takes the result."""
     added = (user for user in case.users if _adds(user) and user.others <= _NUMBERS)
-    return any(_then(user, op_type, slot) for user in added)
+    return any(_in_one_scope(case, user) and _then(user, op_type, slot) for user in added)
+
+
+def _in_one_scope(case: Case, user: User) -> bool:
+    """Whether both are of one layer or loss: Keras' losses add a small number to any prediction."""
+    return (case.op_name or "").rpartition("/")[0] == user.name.rpartition("/")[0]
 
 
 def _adds(user: User) -> bool:
