@@ -47,6 +47,12 @@ def summary_of(run: Run, event: TensorEvent) -> TensorSummary | None:
     return outputs[event.slot] if event.slot < len(outputs) else None
 
 
+def size_of(run: Run, event: TensorEvent) -> int:
+    """Return the number of elements of a tensor; 0 where it is not on record."""
+    summary = summary_of(run, event)
+    return (summary.size or 0) if summary is not None else 0
+
+
 def is_bad(run: Run, event: TensorEvent) -> bool | None:
     """Return whether a tensor has NaN or infinity; None where that is not on record."""
     summary = summary_of(run, event)

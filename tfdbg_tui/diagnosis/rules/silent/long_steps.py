@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import summary_of
+from tfdbg_tui.diagnosis.events import size_of
 from tfdbg_tui.diagnosis.history import by_step, in_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import STEPS_TOO_LONG
@@ -113,8 +113,7 @@ def _is_in_loop(dataflow: Dataflow, event: TensorEvent) -> bool:
 
 def _is_of_some_size(run: Run, event: TensorEvent, found: Magnitudes) -> bool:
     """Whether a variable has several elements, and did not begin with 0."""
-    summary = summary_of(run, replace(event, index=int(found.rows[-1])))
-    size = (summary.size or 0) if summary is not None else 0
+    size = size_of(run, replace(event, index=int(found.rows[-1])))
     return size >= _SOME_SIZE and bool(found.largest[0] >= _NOT_ZERO)
 
 

@@ -22,6 +22,7 @@ from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
+from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu, is_hinge
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence, find_exploded
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
@@ -30,13 +31,7 @@ from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.softmax_of_one import find_softmax_of_one
-from tfdbg_tui.diagnosis.rules.silent.stalled import (
-    RECTIFIERS,
-    SOME_SIZE,
-    dead_relu,
-    find_stalled,
-    is_hinge,
-)
+from tfdbg_tui.diagnosis.rules.silent.stalled import find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.tiny_updates import find_tiny_updates
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
@@ -52,6 +47,7 @@ if TYPE_CHECKING:
 
 _SAMPLE = 12  # computations of a place that are looked at
 _MANY = 8  # computations of a place that are needed to say that something always happens
+_SOME_SIZE = 32  # elements of a tensor of which it means something that all are alike
 
 _LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
@@ -208,7 +204,7 @@ class _Search:
         zeros = sum(summary.zero or 0 for summary in known)
         size = sum(summary.size or 0 for summary in known)
         always = all(
-            (s.size or 0) >= SOME_SIZE and (s.zero or 0) * 2 >= (s.size or 0) for s in known
+            (s.size or 0) >= _SOME_SIZE and (s.zero or 0) * 2 >= (s.size or 0) for s in known
         )
         if not always or not self._dataflow.variables.trained:
             return None
@@ -229,7 +225,7 @@ class _Search:
             )
             if after.dtype != "float16" or before is None:
                 return None
-            if before.zero is None or after.zero is None or (after.size or 0) < SOME_SIZE:
+            if before.zero is None or after.zero is None or (after.size or 0) < _SOME_SIZE:
                 return None
             lost += after.zero - before.zero
             size += (after.size or 0) - before.zero
@@ -311,4 +307,4 @@ class _Search:
 
 
 def _all_zero(summary: TensorSummary) -> bool:
-    return summary.zero is not None and summary.zero == summary.size and summary.zero >= SOME_SIZE
+    return summary.zero is not None and summary.zero == summary.size and summary.zero >= _SOME_SIZE

@@ -1,0 +1,53 @@
+"""The gradients of layers, by step."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from tfdbg_tui.diagnosis.events import op_type_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.history import by_step
+from tfdbg_tui.diagnosis.layers import LayersOfOps
+
+if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
+
+MANY = 5
+"""Measured computations up to the last that have to show it: those of eight steps or more."""
+
+_OF_LAYERS = frozenset(
+    {
+        *("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2DBackpropFilter"),
+        *("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropFilter"),
+    }
+)
+"""Ops that compute the gradients of a layer's weights and inputs."""
+
+
+class LayerGradient(NamedTuple):
+    """A gradient of a layer, and its largest magnitude in each step."""
+
+    event: TensorEvent
+    layer: Layer | None
+    largest: Floats
+
+
+def gradients_of_layers(
+    run: Run, measured: list[tuple[TensorEvent, Magnitudes]]
+) -> list[LayerGradient]:
+    """Return the gradients of layers by step, of those that are measured in the same steps."""
+    layers = LayersOfOps(run)
+    found: dict[tuple[int, ...], list[LayerGradient]] = defaultdict(list)
+    for event, magnitudes in measured:
+        if op_type_of(run, event) not in _OF_LAYERS or not is_backward(run, event):
+            continue
+        layer = layers.of_event(event)
+        if event.kind == "execution" and layer is None:
+            continue  # many layers in one
+        steps, largest = by_step(run, magnitudes)
+        if len(steps) >= MANY:
+            found[tuple(steps.tolist())].append(LayerGradient(event, layer, largest))
+    return max(found.values(), key=len, default=[])

@@ -1,0 +1,91 @@
+"""Layers whose gradients are 0 in all steps: one, or all of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from tfdbg_tui.diagnosis.events import op_type_of, size_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
+from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES, NO_GRADIENT
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
+    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+_FOLLOWED = 200  # gradients, back to the loss
+
+
+def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
+    """Yield the first gradient of each layer whose gradients are 0 from the beginning on."""
+    by_layer: dict[Layer, list[LayerGradient]] = defaultdict(list)
+    for gradient in gradients:
+        if gradient.layer is not None:
+            by_layer[gradient.layer].append(gradient)
+    for layer, some in by_layer.items():
+        if any(gradient.largest.any() for gradient in some):
+            continue
+        steps = len(some[0].largest)
+        evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
+        yield Suspect(some[0].event, LAYER_NEVER_CHANGES, Match("likely", evidence), steps)
+
+
+def find_no_gradient(
+    run: Run,
+    dataflow: Dataflow,
+    measured: list[tuple[TensorEvent, Magnitudes]],
+    gradients: list[LayerGradient],
+) -> Iterator[Suspect]:
+    """Yield what lets no gradient through, where all gradients of layers are 0 in all steps.
+
+    A rectifier is off then even if it has few elements.  A loss of 0 has nothing more to teach.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        measured: Its tensors that were measured often enough.
+        gradients: Those of its layers.
+    """
+    of_losses = [magnitudes_of_loss(run, dataflow, loss).largest for loss in losses(run, dataflow)]
+    measured_losses = [largest for largest in of_losses if largest.size]
+    is_learned = bool(measured_losses) and not any(largest.all() for largest in measured_losses)
+    if is_learned or all(gradient.layer is None for gradient in gradients):
+        return
+    steps = len(gradients[0].largest)
+    evidence = f"all {len(gradients):,} gradients of layers are 0 in all {steps:,} steps measured"
+    off = [
+        event
+        for event, found in measured
+        if op_type_of(run, event) in RECTIFIERS and not found.largest.any()
+    ]
+    if off:
+        last = max(off, key=lambda event: event.index)
+        text = f"all {size_of(run, last):,} outputs are 0, and {evidence}"
+        yield Suspect(last, dead_relu(run, dataflow, last), Match("likely", text), steps)
+        return
+    first = min((gradient.event for gradient in gradients), key=lambda event: event.index)
+    lost = _lost_at(run, dataflow, first)
+    yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)
+
+
+def _lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
+    """Return the first of the gradients of 0 that one is made of."""
+    for _ in range(_FOLLOWED):
+        made = (producer.event for producer in dataflow.producers(event))
+        given = [one for one in made if one is not None and is_backward(run, one)]
+        found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
+        before = next((one for one, largest in found if largest.size and not largest.any()), None)
+        if before is None:
+            return event
+        event = before
+    return event
