@@ -188,6 +188,19 @@ def made_of(dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent, set[Tens
     return users
 
 
+def given_to(users: Mapping[TensorEvent, set[TensorEvent]]) -> dict[TensorEvent, set[TensorEvent]]:
+    """Return what each tensor is made of that a loss is made of.
+
+    Args:
+        users: What each is used for; see `made_of`.
+    """
+    given: dict[TensorEvent, set[TensorEvent]] = defaultdict(set)
+    for made, takers in users.items():
+        for taker in takers:
+            given[taker].add(made)
+    return given
+
+
 def all_comes_through(
     dataflow: Dataflow,
     users: Mapping[TensorEvent, set[TensorEvent]],
@@ -203,10 +216,7 @@ def all_comes_through(
     if event not in users:
         return False
     loss = next(iter(users))
-    given: dict[TensorEvent, set[TensorEvent]] = defaultdict(set)
-    for made, takers in users.items():
-        for taker in takers:
-            given[taker].add(made)
+    given = given_to(users)
     trainable = {variable.key for variable in dataflow.run.variables if variable.trainable}
     beside = Worklist([loss])
     for made in beside:

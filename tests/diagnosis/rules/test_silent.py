@@ -1292,6 +1292,76 @@ def test_a_softmax_of_one_number(
 
 
 @pytest.mark.parametrize(
+    ("of", "then", "expected"),
+    [
+        (64, "scaled", ["norm-of-one"]),
+        (128, "scaled", []),  # means of two numbers each, which happen to be alike
+        (64, "centred", []),  # nothing is divided by a deviation
+        (64, "joined", []),  # the deviation is one more feature, of a batch of one
+    ],
+)
+def test_a_normalisation_of_one_number(
+    tmp_path: Path, of: int, then: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.variable(1)
+    recorded.execution("VarHandleOp", [], {1: some(1)})
+    for step in range(STEPS):
+        at = 10 * step + 10
+        recorded.execution("ReadVariableOp", [1], {at: some(0.1)})
+        recorded.execution("MatMul", [at], {at + 1: some(0.3, of)})
+        recorded.execution("Mean", [at + 1], {at + 2: some(0.3)}, line=3, extremes=True)
+        recorded.execution("Sub", [at + 1, at + 2], {at + 3: some(0.0)}, line=4, extremes=True)
+        recorded.execution("Square", [at + 3], {at + 4: some(0.0)}, line=5)
+        recorded.execution("Rsqrt", [at + 4], {at + 5: some(1000.0)}, line=6)
+        result, given = {
+            "scaled": ("Mul", [at + 3, at + 5]),
+            "centred": ("Mul", [at + 3, at]),
+            "joined": ("ConcatV2", [at + 1, at + 5]),
+        }[then]
+        recorded.execution(result, given, {at + 6: some(0.0)}, line=7)
+        recorded.execution("Mean", [at + 6], {at + 7: some(0.5, 1)}, line=8, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    recorded.gradients([1], of_eager=at + 7)
+    assert suspects(recorded) == expected
+
+
+def test_layers_behind_a_normalisation_of_one_number(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "a", "Dense")
+    recorded.layer(2, 0, "norm", "LayerNormalization")
+    recorded.layer(3, 0, "out", "Dense")
+    recorded.op("f", "MatMul", "a/MatMul", "x:0", "v:0", layer=1)
+    recorded.op("f", "Mean", "norm/mean", "a/MatMul:0", layer=2)
+    recorded.op("f", "SquaredDifference", "norm/d", "a/MatMul:0", "norm/mean:0", layer=2)
+    recorded.op("f", "Rsqrt", "norm/inv", "norm/d:0", layer=2)
+    recorded.op("f", "Mul", "norm/mul", "a/MatMul:0", "norm/inv:0", layer=2)
+    recorded.op("f", "MatMul", "out/MatMul", "norm/mul:0", "w:0", layer=3)
+    recorded.op("f", "Mean", "loss", "out/MatMul:0")
+    recorded.op("f", "MatMul", "gradient_tape/a/MatMul/MatMul", "x:0", "y:0")
+    recorded.op("f", "MatMul", "gradient_tape/out/MatMul/MatMul", "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([1], of=("f", "loss:0"))
+    values = {
+        "a/MatMul": 0.3,
+        "norm/mean": 0.3,
+        "norm/d": 0.0,
+        "norm/inv": 1000.0,
+        "norm/mul": 0.0,
+        "out/MatMul": 0.5,
+        "loss": 0.5,
+        "gradient_tape/a/MatMul/MatMul": 0.0,
+        "gradient_tape/out/MatMul/MatMul": 0.1,
+    }
+    for step in range(STEPS):
+        for name, value in values.items():
+            recorded.trace("f", name, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert (suspect.rule, suspect.layer and suspect.layer.path) == ("norm-of-one", "norm")
+
+
+@pytest.mark.parametrize(
     ("relu", "loss", "gradient", "expected"),
     [
         (0.0, 9.9, 0.0, ["dead-relu"]),

@@ -65,6 +65,15 @@ SOFTMAX_OF_ONE = Explanation(
     "for each class.",
     example=Example("Softmax([[-0.3], [2.1], …]) → [[1], [1], …] in each computation"),
 )
+NORM_OF_ONE = Explanation(
+    id="norm-of-one",
+    title="Normalisation of a single number",
+    why="A normalisation subtracts the mean. Of one number the mean is the number itself: what is "
+    "left is 0, whatever the layers before give, and no gradient comes back through it.",
+    fix="Normalise over several numbers: give the layer before more units or channels, take other "
+    "axes or fewer groups, batches of more than one example, or leave the normalisation out there.",
+    example=Example("SquaredDifference(BiasAdd of shape [32, 40, 1], its mean over the last axis)"),
+)
 TARGET_OUT_OF_REACH = Explanation(
     id="target-out-of-reach",
     title="Targets that the last activation can never give",
@@ -240,6 +249,7 @@ EXPLANATIONS = (
     SILENT_BROADCAST,
     NOT_PROBABILITIES,
     SOFTMAX_OF_ONE,
+    NORM_OF_ONE,
     TARGET_OUT_OF_REACH,
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,

@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.rules.silent.fading import find_fading
 from tfdbg_tui.diagnosis.rules.silent.gradient_underflow import find_underflowing
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY, gradients_of_layers
 from tfdbg_tui.diagnosis.rules.silent.no_gradient import find_no_gradient, find_unreached
+from tfdbg_tui.diagnosis.rules.silent.norm_of_one import find_norms_of_one
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
 from tfdbg_tui.diagnosis.rules.silent.vanishing import find_vanishing
 
@@ -35,7 +36,12 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     measured = [(event, found) for event, found in _finite(run) if len(found) >= MANY]
     if not dataflow.variables.trained:
         return [one for one in find_off(run, dataflow, measured) if is_given(run, dataflow, one)]
-    gradients = gradients_of_layers(run, measured)
+    norms = find_norms_of_one(run, dataflow, measured)
+    gradients = [
+        gradient
+        for gradient in gradients_of_layers(run, measured)
+        if gradient.layer not in norms.behind or gradient.largest.any()
+    ]
     found = [
         *find_off(run, dataflow, measured),
         *find_saturated(run, dataflow, measured),
@@ -44,8 +50,10 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
     ]
     found = found or list(find_underflowing(run, gradients))
     if any(gradient.largest.any() for gradient in gradients):
-        return found or list(find_unreached(gradients))
-    return found or list(find_no_gradient(run, dataflow, measured, gradients))
+        found = found or list(find_unreached(gradients))
+    else:
+        found = found or list(find_no_gradient(run, dataflow, measured, gradients))
+    return [*norms.suspects, *found]
 
 
 def _finite(run: Run) -> Iterator[tuple[TensorEvent, Magnitudes]]:
