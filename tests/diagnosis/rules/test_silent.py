@@ -381,6 +381,46 @@ def test_skipped_steps_are_told_beside_a_root_in_the_forward_pass(tmp_path: Path
     assert "\n\nSuspects:\n" in to_text(report)
 
 
+@pytest.mark.parametrize(
+    ("before", "factor", "expected"),
+    [
+        (2e-9, 1.0, ["gradient-underflow"]),
+        (2e-2, 1.0, ["layer-never-changes"]),  # something else than float16 makes it 0
+        (2e-9, 0.0, ["layer-never-changes"]),  # it would be 0 in any type
+    ],
+)
+def test_a_layer_whose_gradient_float16_rounds_to_zero(
+    tmp_path: Path, before: float, factor: float, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "a", "Dense")
+    recorded.layer(2, 0, "b", "Dense")
+    recorded.op("f", "MatMul", "a/MatMul", "x:0", "y:0", layer=1)
+    recorded.op("f", "MatMul", "b/MatMul", "x:0", "y:0", layer=2)
+    recorded.op("f", "Sin", "slope", "x:0")
+    names = [f"gradient_tape/{name}/MatMul/MatMul" for name in ("b", "a")]
+    recorded.op("f", "MatMul", names[0], "x:0", "y:0", dtype="float16")
+    recorded.op("f", "Mean", "gradient_tape/g", f"{names[0]}:0")
+    recorded.op("f", "Mul", "gradient_tape/z", "gradient_tape/g:0", "slope:0", dtype="float16")
+    recorded.op("f", "MatMul", names[1], "gradient_tape/z:0", "y:0", dtype="float16")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", f"{names[1]}:0", outputs=0)
+    values = {
+        "slope": factor,
+        names[0]: 0.1,
+        "gradient_tape/g": before,
+        "gradient_tape/z": 0.0,
+        names[1]: 0.0,
+    }
+    for step in range(STEPS):
+        for name, value in values.items():
+            recorded.trace("f", name, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert [suspect.rule] == expected
+    assert suspect.layer is not None
+    assert suspect.layer.path == "a"
+
+
 @pytest.mark.parametrize(("largest", "expected"), [(4e-5, ["gradient-underflow"]), (1e-3, [])])
 def test_gradients_that_are_too_small_for_float16(
     tmp_path: Path, largest: float, expected: list[str]

@@ -6,29 +6,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.history import dtype_of
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.history import dtype_of, magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import GRADIENT_UNDERFLOW
+from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.values import told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.logdir import Layer, Run
 
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
+_FEW_UNITS = 4 * float(np.finfo(np.float16).smallest_subnormal)  # two digits of two are left
 
 
-def find_underflowing(run: Run, gradients: list[LayerGradient]) -> Iterator[Suspect]:
-    """Yield the first gradient in float16, if all are below what has all its digits, all the time.
+def find_underflowing(
+    run: Run, dataflow: Dataflow, gradients: list[LayerGradient]
+) -> Iterator[Suspect]:
+    """Yield the first gradient in float16 that is lost, all the time, as it is too small.
 
-    One alone may be of what the program leaves out.
+    Either all are below what has all its digits (one alone may be of what the program leaves out),
+    or those of some layers are 0, or next to it, because what they are made of is that small.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        gradients: Those of its layers.
     """
     half = [gradient for gradient in gradients if dtype_of(run, gradient.event) == "float16"]
     largest = max((float(gradient.largest.max()) for gradient in half), default=np.inf)
-    if len(half) < 2 or largest >= _SMALLEST_HALF:
+    if len(half) < 2 or not 0 < largest < _SMALLEST_HALF:
+        yield from _rounded_to_zero(run, dataflow, half)
         return
     first = min(half, key=lambda gradient: gradient.event.index)
     reached, bound = told_apart(largest, _SMALLEST_HALF, 3)
@@ -38,3 +52,55 @@ def find_underflowing(run: Run, gradients: list[LayerGradient]) -> Iterator[Susp
         "and those below 3e-8 are 0"
     )
     yield Suspect(first.event, GRADIENT_UNDERFLOW, Match("likely", evidence), len(half))
+
+
+def _rounded_to_zero(run: Run, dataflow: Dataflow, half: list[LayerGradient]) -> Iterator[Suspect]:
+    """Yield the first gradient that is rounded to 0, with the layers that get none therefore.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        half: The gradients of layers in float16.
+    """
+    alive = {one.layer for one in half if one.largest.max() > _FEW_UNITS}
+    lost: dict[TensorEvent, float] = {}
+    of: dict[Layer, int] = {}
+    for gradient in half:
+        if gradient.layer is None or gradient.layer in alive:
+            continue
+        at = gradient.event if gradient.largest.any() else lost_at(run, dataflow, gradient.event)
+        largest = float(gradient.largest.max()) or _rounded(run, dataflow, at)
+        if largest:
+            lost[at] = largest
+            of[gradient.layer] = len(gradient.largest)
+    if not lost:
+        return
+    first = min(lost, key=lambda event: event.index)
+    layer, *others = of
+    evidence = (
+        f"gradients are at most {lost[first]:.3g} there, and float16 rounds what is below 3e-8 to "
+        f"0: next to nothing gets to {len(of):,} layer{'s' * bool(others)} in all "
+        f"{of[layer]:,} steps measured"
+    )
+    match = Match("likely", evidence)
+    yield Suspect(first, GRADIENT_UNDERFLOW, match, len(of), layer, tuple(others))
+
+
+def _rounded(run: Run, dataflow: Dataflow, event: TensorEvent) -> float:
+    """Return how large the gradients were, where a gradient in float16 of 0 is of small ones.
+
+    0 where something else makes it 0: they are not that small, or what multiplies them is 0.
+
+    Args:
+        run: The run.
+        dataflow: Of the run.
+        event: The gradient.
+    """
+    if dtype_of(run, event) != "float16":
+        return 0.0
+    given = [producer.event for producer in dataflow.producers(event) if producer.event is not None]
+    found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
+    measured = [(one, float(largest.max())) for one, largest in found if largest.size]
+    gradients = [largest for one, largest in measured if is_backward(run, one)]
+    is_small = bool(gradients) and 0 < max(gradients) < _SMALLEST_HALF
+    return max(gradients) if is_small and all(largest for _, largest in measured) else 0.0

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import by_step
+from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 
 if TYPE_CHECKING:
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Layer, Run
     from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
@@ -25,6 +26,8 @@ _OF_LAYERS = frozenset(
     }
 )
 """Ops that compute the gradients of a layer's weights and inputs."""
+
+_FOLLOWED = 200  # gradients, back to the loss
 
 
 class LayerGradient(NamedTuple):
@@ -51,3 +54,16 @@ def gradients_of_layers(
         if len(steps) >= MANY:
             found[tuple(steps.tolist())].append(LayerGradient(event, layer, largest))
     return max(found.values(), key=len, default=[])
+
+
+def lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
+    """Return the first of the gradients of 0 that one is made of."""
+    for _ in range(_FOLLOWED):
+        made = (producer.event for producer in dataflow.producers(event))
+        given = [one for one in made if one is not None and is_backward(run, one)]
+        found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
+        before = next((one for one, largest in found if largest.size and not largest.any()), None)
+        if before is None:
+            return event
+        event = before
+    return event

@@ -6,11 +6,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import op_type_of, size_of
-from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
 from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES, NO_GRADIENT
+from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
     from tfdbg_tui.logdir import Layer, Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
-
-_FOLLOWED = 200  # gradients, back to the loss
 
 
 def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
@@ -74,18 +71,5 @@ def find_no_gradient(
         yield Suspect(last, dead_relu(run, dataflow, last), Match("likely", text), steps)
         return
     first = min((gradient.event for gradient in gradients), key=lambda event: event.index)
-    lost = _lost_at(run, dataflow, first)
+    lost = lost_at(run, dataflow, first)
     yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)
-
-
-def _lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
-    """Return the first of the gradients of 0 that one is made of."""
-    for _ in range(_FOLLOWED):
-        made = (producer.event for producer in dataflow.producers(event))
-        given = [one for one in made if one is not None and is_backward(run, one)]
-        found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
-        before = next((one for one, largest in found if largest.size and not largest.any()), None)
-        if before is None:
-            return event
-        event = before
-    return event

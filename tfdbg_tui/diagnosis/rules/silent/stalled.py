@@ -48,7 +48,7 @@ def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
         *find_vanishing(run, dataflow, gradients),
         *find_fading(run, dataflow, measured),
     ]
-    found = found or list(find_underflowing(run, gradients))
+    found = found or list(find_underflowing(run, dataflow, gradients))
     if any(gradient.largest.any() for gradient in gradients):
         found = found or list(find_unreached(gradients))
     else:
