@@ -127,4 +127,4 @@ def _is_given_zeros(run: Run, dataflow: Dataflow, event: TensorEvent, times: int
 def _largest_given(run: Run, dataflow: Dataflow, event: TensorEvent, times: int) -> Floats:
     """Return the largest magnitudes of what a rectifier takes, the last times it was measured."""
     given = next((p.event for p in dataflow.producers(event)), None)
-    return magnitudes_of(run, dataflow, given).largest[-times:] if given else np.zeros(0)
+    return magnitudes_of(dataflow, given).largest[-times:] if given else np.zeros(0)

@@ -99,7 +99,7 @@ def _rounded(run: Run, dataflow: Dataflow, event: TensorEvent) -> float:
     if dtype_of(run, event) != "float16":
         return 0.0
     given = [producer.event for producer in dataflow.producers(event) if producer.event is not None]
-    found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
+    found = [(one, magnitudes_of(dataflow, one).largest) for one in given]
     measured = [(one, float(largest.max())) for one, largest in found if largest.size]
     gradients = [largest for one, largest in measured if is_backward(run, one)]
     is_small = bool(gradients) and 0 < max(gradients) < _SMALLEST_HALF

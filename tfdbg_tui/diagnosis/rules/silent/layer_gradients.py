@@ -61,7 +61,7 @@ def lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
     for _ in range(_FOLLOWED):
         made = (producer.event for producer in dataflow.producers(event))
         given = [one for one in made if one is not None and is_backward(run, one)]
-        found = [(one, magnitudes_of(run, dataflow, one).largest) for one in given]
+        found = [(one, magnitudes_of(dataflow, one).largest) for one in given]
         before = next((one for one, largest in found if largest.size and not largest.any()), None)
         if before is None:
             return event

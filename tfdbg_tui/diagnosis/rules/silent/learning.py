@@ -19,13 +19,13 @@ _SAME = 0.98  # of a loss is no less than it was
 
 def loss_stands(run: Run, dataflow: Dataflow) -> bool:
     """Whether losses are on record, and none has become smaller."""
-    return any(True for _ in losses(run, dataflow)) and not learns(run, dataflow)
+    return any(True for _ in losses(dataflow)) and not learns(run, dataflow)
 
 
 def learns(run: Run, dataflow: Dataflow) -> bool:
     """Whether a loss has become smaller, or none was measured often enough to tell."""
-    for loss in losses(run, dataflow):
-        _, largest = by_step(run, magnitudes_of_loss(run, dataflow, loss))
+    for loss in losses(dataflow):
+        _, largest = by_step(run, magnitudes_of_loss(dataflow, loss))
         third = len(largest) // 3
         if len(largest) < _MANY or np.median(largest[-third:]) < _SAME * np.median(largest[:third]):
             return True

@@ -53,7 +53,7 @@ def find_no_gradient(
         measured: Its tensors that were measured often enough.
         gradients: Those of its layers.
     """
-    of_losses = [magnitudes_of_loss(run, dataflow, loss).largest for loss in losses(run, dataflow)]
+    of_losses = [magnitudes_of_loss(dataflow, loss).largest for loss in losses(dataflow)]
     measured_losses = [largest for largest in of_losses if largest.size]
     is_learned = bool(measured_losses) and not any(largest.all() for largest in measured_losses)
     if is_learned or all(gradient.layer is None for gradient in gradients):

@@ -65,8 +65,8 @@ def find_norms_of_one(run: Run, dataflow: Dataflow, measured: Measured) -> Norms
     layers = LayersOfOps(run)
     behind: set[Layer] = set()
     told: dict[Hashable, _Norm] = {}
-    for loss in losses(run, dataflow) if ones else ():
-        users = made_of(run, dataflow, loss)
+    for loss in losses(dataflow) if ones else ():
+        users = made_of(dataflow, loss)
         given = given_to(users)
         for made in users:
             norm = ones.get(_op_of(run, made))
@@ -102,7 +102,7 @@ def _zeros(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[_Norm]:
                 (mean, of) for mean, of in permutations(given) if _is_mean(run, dataflow, mean, of)
             ]
         elif op_type in BATCH_NORMS and event.slot == _VARIANCE:
-            outputs = outputs_of_same_op(run, dataflow, event)
+            outputs = outputs_of_same_op(dataflow, event)
             pairs = [(one, given[0]) for one in outputs if one.slot == _MEAN]
         else:
             continue

@@ -143,9 +143,9 @@ def _cancelled(run: Run, dataflow: Dataflow, event: TensorEvent) -> str:
         made = dict.fromkeys(p.event for one in waiting for p in dataflow.producers(one))
         waiting = [one for one in made if one is not None and _is_of_gradients(run, one)]
         for added in (one for one in waiting if op_type_of(run, one) in _REDUCTIONS):
-            after = magnitudes_of(run, dataflow, added).largest[-MANY:]
+            after = magnitudes_of(dataflow, added).largest[-MANY:]
             given = next((p.event for p in dataflow.producers(added)), None)
-            largest = magnitudes_of(run, dataflow, given).largest[-MANY:] if given else after
+            largest = magnitudes_of(dataflow, given).largest[-MANY:] if given else after
             if len(after) == len(largest) == MANY and (after <= _CANCELLED * largest).all():
                 return f"; of gradients up to {largest[-1]:.3g} their sum is {after[-1]:.3g}"
     return ""
@@ -207,7 +207,7 @@ def _goes_on(run: Run, dataflow: Dataflow, event: TensorEvent, passed: Set[Tenso
     if event in passed:
         return True
     given = {producer.event for producer in dataflow.producers(event)}
-    return not given.isdisjoint(passed) and not variables_read(run, dataflow, event)
+    return not given.isdisjoint(passed) and not variables_read(dataflow, event)
 
 
 def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
