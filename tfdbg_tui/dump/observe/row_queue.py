@@ -281,6 +281,7 @@ class _Queue:
         self._lone: LoneCall | None = None
         self._thread: threading.Thread | None = None
         self._has_run = False
+        self._is_draining = False
         self._ends = locks.Signal()
 
     def watch(self) -> None:
@@ -372,13 +373,22 @@ class _Queue:
                 raise
 
     def drain(self) -> None:
-        """Hand over what is there; what goes wrong costs these rows, and is told."""
+        """Hand over what is there; what goes wrong costs these rows, and is told.
+
+        A finalizer, or the handler of a signal, must not take what this thread is about to take:
+        TensorFlow would wait for it.
+        """
         with self.lock:
+            if self._is_draining:
+                return
+            self._is_draining = True
             try:
                 with executors.synchronous():
                     self._drain()
             except BaseException as error:
                 _tell_loss_to_all(error)
+            finally:
+                self._is_draining = False
 
     def _drain(self) -> None:
         leaving = self.leaving.copy()
