@@ -151,6 +151,6 @@ def is_logarithm_of_mask(op_type: str | None, made: TensorSummary | None) -> boo
         op_type: Its type.
         made: What is on record of its result.
     """
-    if op_type != "Log" or made is None or not made.neg_inf:
+    if op_type != "Log" or made is None or not made.neg_inf or not made.zero:
         return False
     return made.nan == made.pos_inf == made.neg == made.pos == 0

@@ -834,6 +834,36 @@ def test_a_row_that_two_masks_leave_empty_is_the_bug_of_the_softmax(
     assert [root.op_type for root in diagnose(program.open()).roots] == expected
 
 
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [((-INF, -INF), "Log"), ((-INF, -200), "total")],
+    ids=["all of them", "some of them"],
+)
+def test_a_logarithm_of_exponentials_of_minus_infinity_is_no_root(
+    tmp_path: Path, terms: tuple[float, float], expected: str
+) -> None:
+    """What reduce_logsumexp gives is -∞ because its terms are, although its sum is finite."""
+    program = Program(tmp_path)
+    function(program)
+    program.op("f", "Log", "Log", "x:0")
+    for op_type, name, given in (
+        ("Sub", "Sub", "Log:0"),
+        ("Exp", "Exp", "Sub:0"),
+        ("Sum", "Sum", "Exp:0"),
+        ("Log", "total", "Sum:0"),
+        ("Identity", "Identity", "total:0"),
+    ):
+        program.op("f", op_type, name, given)
+    for name in ("Log", "Sub"):
+        program.trace("f", name, floats(*terms))
+    program.trace("f", "Exp", floats(0, 0))
+    program.trace("f", "Sum", floats(0))
+    program.trace("f", "total", floats(-INF))
+    program.execution("__inference_f_1", [1], {2: floats(-INF)}, graph_id="f")
+    (root,) = diagnose(program.open()).roots
+    assert root.op_name == expected
+
+
 def test_what_comes_out_of_a_collective_bad_another_replica_has_put_in(tmp_path: Path) -> None:
     """Two collectives of one line, in the order in which each replica runs them."""
     program = Program(tmp_path)

@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis.events import (
     summary_of,
 )
 from tfdbg_tui.diagnosis.op_traits import (
+    ARRANGES,
     COMPARES_AND_ADDS,
     COMPLEX,
     DATASET_ELEMENTS,
@@ -25,6 +26,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     ONE_TYPE,
     SELECTS_ELEMENTS,
     SOURCES,
+    SUMS,
     WRITES,
     is_list_op,
     unrecorded,
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import TensorSummary
+
+_TO_TERMS = 4  # ops from a logarithm to the terms of its sum: a reshape, the sum, the exponential
 
 
 class Health(Enum):
@@ -142,6 +146,8 @@ class Causes:
         for node, parents in links.items():
             if self._nan_of_written_infinity(node.site.first, parents):
                 node.parent = None
+            elif node.parent is None and not node.open:
+                self._link_logarithm(node)
         additions = Additions(self._dataflow, self.summary, self._known_inputs)
         merging = Merging(self._dataflow, self.summary, self._finite, self.node_of, additions)
         return merging.merge(self._groups(nodes))
@@ -236,6 +242,36 @@ class Causes:
         elif op_type == "Const":
             node.parent, node.inferred = self._captured(node), True
         return [parent for parent, _ in bad]
+
+    def _link_logarithm(self, node: Node) -> None:
+        """Link log(sum(exp(x))) that is -∞ to what made all terms -∞, if that was computed.
+
+        Their exponentials are 0, so that no input of the logarithm is bad.
+        """
+        source = self._infinite_terms(node.site.first)
+        parent = self.node_of(source) if source is not None else None
+        if parent is None or parent is node or _leads_to(parent, node):
+            return
+        if not self._is_written(top_of(parent), mask=True):
+            node.parent, node.inferred, parent.is_parent = parent, True, True
+
+    def _infinite_terms(self, event: TensorEvent) -> TensorEvent | None:
+        """Return x of log(sum(exp(x))) where its -∞ accounts for every sum that is 0."""
+        if op_type_of(self._run, event) != "Log":
+            return None
+        total: TensorSummary | None = None
+        for _ in range(_TO_TERMS):
+            producer = next(iter(self._dataflow.producers(event)), None)
+            if producer is None or producer.event is None:
+                return None
+            given, made_by = self.input_summary(producer), op_type_of(self._run, event)
+            total = total or given
+            if made_by == "Exp":
+                return producer.event if _accounts_for(given, total) else None
+            event = producer.event
+            if op_type_of(self._run, event) not in SUMS | ARRANGES | {"Exp"}:
+                return None
+        return None
 
     def _most_suspect(self, event: TensorEvent, producer: Producer) -> Producer:
         """Return an input as it is, or as another run of its function made it if that was bad.
@@ -361,6 +397,15 @@ class Causes:
 def _in_time(node: Node) -> tuple[tuple[float, float], bool, int]:
     """Return a key by which places sort; an execution is recorded after what happened inside it."""
     return node.time, node.site.first.kind == "execution", node.site.first.index
+
+
+def _accounts_for(terms: TensorSummary | None, total: TensorSummary | None) -> bool:
+    """Whether as many terms are -∞ as go into the sums that are 0; all sums are of as many."""
+    if terms is None or total is None or not terms.size or not total.size:
+        return False
+    if not terms.neg_inf or not total.zero:
+        return False
+    return terms.neg_inf * total.size == total.zero * terms.size
 
 
 def _leads_to(parent: Node, node: Node) -> bool:

@@ -170,7 +170,7 @@ class Infinity:
     def is_used_as_logarithm(self) -> bool:
         """Whether all that is done with it is what one does with logarithms."""
         return all(
-            self._passes_on(site, SCALES | SUMS)
+            self._adds_up(site)
             or (self._passes_on(site, SUMS_PRODUCTS) and self._weighs_logarithms(site.first))
             for site in self._others
         )
@@ -184,7 +184,13 @@ class Infinity:
         if self.op_type == "Pow" and any(one is None or one.zero for one in given):
             return False  # a pole, perhaps
         values = [site for site in self._others if not is_backward(self._run, site.first)]
-        return all(self._passes_on(site, SCALES | SUMS) for site in values)
+        return all(map(self._adds_up, values))
+
+    def _adds_up(self, site: AlertSite) -> bool:
+        """Whether a place scales or adds up ∞, or terms of which -∞ is the logarithm."""
+        if op_type_of(self._run, site.first) == "Log" and site.kinds == {"neg_inf"}:
+            return True
+        return self._passes_on(site, SCALES | SUMS)
 
     def _weighs_logarithms(self, event: TensorEvent) -> bool:
         """Whether a product of matrices adds up logarithms of probabilities, each so many times.
