@@ -159,8 +159,7 @@ class Pane(VirtualList):
             return ""
         count = self.spec.rows.num_listed(session.snapshot, session.focus)
         more = "" if self._filtered_all else charset.ellipsis
-        unknown = sum(found.unknown for found in self._filtered)
-        not_told = f" (not on record: {unknown:,})" if unknown else ""
+        not_told = f" (not on record: {self._not_told:,})" if self._not_told else ""
         found_words = f": {count:,}{more}{not_told}"
         others = self.spec.title + beside + found_words + self.sort_words()
         start = f" {charset.dot} "
@@ -190,6 +189,11 @@ class Pane(VirtualList):
     def _filtered_all(self) -> bool:
         """Whether it is known of all rows whether they fit the filter."""
         return all(found.complete for found in self._filtered)
+
+    @property
+    def _not_told(self) -> int:
+        """Of how many rows it is not on record whether they fit the filter."""
+        return sum(found.unknown for found in self._filtered)
 
     def sort_words(self) -> str:
         """Return what the title says of the order of the list; "" where that is its own."""
@@ -275,8 +279,10 @@ class Pane(VirtualList):
         if self.session.recording.phase == "buffering":
             return BUFFERING
         if self.filter_words():
-            looking = f"Looking for what fits the filter{self.charset.ellipsis}"
-            return "Nothing fits the filter. Esc ends it." if self._filtered_all else looking
+            if not self._filtered_all:
+                return f"Looking for what fits the filter{self.charset.ellipsis}"
+            gap = f" Of {self._not_told:,} that is not on record." if self._not_told else ""
+            return f"Nothing fits the filter.{gap} Esc ends it."
         if not snapshot.run.progress.complete:
             return f"Reading{self.charset.ellipsis}"
         return self.EMPTY
