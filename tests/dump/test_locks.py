@@ -20,7 +20,7 @@ from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump import locks, threads  # noqa: E402
 from tfdbg_tui.dump.encode.executions import EagerValues  # noqa: E402
 from tfdbg_tui.dump.observe import row_queue  # noqa: E402
-from tfdbg_tui.dump.tensorflow import stages  # noqa: E402
+from tfdbg_tui.dump.tensorflow import resources, stages  # noqa: E402
 from tfdbg_tui.logdir import list_runs, open_run  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
 
@@ -269,7 +269,7 @@ def test_what_interrupts_who_takes_rows_takes_none(
     tmp_path: Path, writer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """TensorFlow would wait without end for rows that are gone."""
-    run_op, log = stages.run_op, tf.function(tf.math.log)
+    run_op, log = resources.run_op, tf.function(tf.math.log)
 
     def run_then_drain(op_type: str, *args: Any, **kwargs: Any) -> Any:
         found = run_op(op_type, *args, **kwargs)
