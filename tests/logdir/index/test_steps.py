@@ -51,10 +51,12 @@ def _steps(
     stacks: list[int] | None = None,
     recorded: list[int] | None = None,
     gradients: tuple[int, ...] = (),
+    *,
+    by_fit: bool = False,
 ) -> Steps:
     zeros = [0] * len(kinds)
     columns = _column(recorded or zeros), _column(kinds), _column(stacks or zeros)
-    return find_steps(*columns, KINDS, GRAPHS, gradients)
+    return find_steps(*columns, KINDS, GRAPHS, gradients, marked_by_fit=by_fit)
 
 
 def _of_all(steps: Steps, count: int) -> list[int | None]:
@@ -90,6 +92,24 @@ def test_loops_that_train_one_after_the_other_are_counted_on() -> None:
     assert steps.numbers.tolist() == [*range(8)]
     told = [None, 0, 0, 1, 1, 2, 2, None, 3, 4, 5, 6, 7, *[None] * 6]
     assert _of_all(steps, 19) == told
+
+
+@pytest.mark.parametrize(
+    ("after", "by_fit", "expected"),
+    [
+        (TRAIN_TOO, True, [None, 2, 3, 4, 5]),
+        (EVALUATE, True, [None] * 5),  # it trains nothing
+        (TRAIN_TOO, False, [None] * 5),  # the program says itself what its steps are
+    ],
+)
+def test_a_loop_that_trains_after_fit_is_counted_on(
+    after: int, by_fit: bool, expected: list[int | None]
+) -> None:
+    kinds = [TRAIN, TRAIN, LOAD, *[after] * 4]
+    recorded = [1, 2, *[0] * 5]
+    steps = _steps(kinds, [1, 1, 2, *[3] * 4], recorded, by_fit=by_fit)
+    assert _of_all(steps, 7) == [0, 1, *expected]
+    assert steps.counted_by == (KINDS[after].op_type if expected[-1] else None)
 
 
 def test_functions_that_take_turns_are_one_loop() -> None:

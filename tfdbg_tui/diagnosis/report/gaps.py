@@ -263,8 +263,7 @@ def _filtered(run: Run) -> Iterator[Gap]:
 def _steps_are_unmarked(run: Run) -> bool:
     """Whether only some steps were to be recorded, and no record is of a marked one."""
     limited = any(text.startswith("steps=") for text in run.files.filters)
-    steps = run.executions.steps
-    return limited and _has_tensors(run) and (not len(steps) or steps.counted_by is not None)
+    return limited and _has_tensors(run) and not run.executions.step_marks[:].any()
 
 
 def _has_tensors(run: Run) -> bool:

@@ -175,11 +175,11 @@ def when_text(
     if step is None:
         return f"{_AFTER}{when_text(run, after)}" if after is not None else ""
     steps = run.executions.steps
+    batch = batch or run.fit_batch(step)
     among = f"step {step:,}"
     if len(steps) >= 2:
         among += f" of {int(steps.numbers[0]):,} to {int(steps.numbers[-1]):,}"
-        among += counted_text(run)
-    batch = batch or run.fit_batch(step)
+        among += counted_text(run) if batch is None else ""
     return f"{among}, {batch_text(batch)}" if batch else among
 
 

@@ -428,6 +428,7 @@ class Executions(EventList[Execution]):
             self._kinds,
             self._graphs,
             gradients,
+            marked_by_fit=any(definitions.fit_batches for definitions in self._definitions),
         )
 
     def kind(self, index: int) -> ExecutionKind:

@@ -39,9 +39,9 @@ class Steps:
 
     Attributes:
         numbers: The steps that there are, ascending.
-        counted_by: Where the program marked no steps: the op type or function of which each
-            execution was taken to be in one of its own, from 0.  None where the steps were
-            recorded.
+        counted_by: Where the program marked no steps, or Keras' `fit` alone and loops came after
+            it: the op type or function of which each execution was taken to be in one of its own,
+            from 0 or after those of `fit`.  None where all steps were recorded.
     """
 
     def __init__(self, marks: Int64Array, counted_by: str | None = None) -> None:
@@ -121,14 +121,16 @@ def find_steps(
     kind_values: Sequence[ExecutionKind],
     graphs: Mapping[str, Graph],
     gradients: Collection[int] = (),
+    *,
+    marked_by_fit: bool = False,
 ) -> Steps:
     """Return the steps of a run.
 
-    Where the program marked none, the function that is called most often, of those that compute
-    gradients if there are any, is taken to be called once a step, which begins with what its loop
-    executes before it; where no function is called, or eager ops alone compute gradients, with the
-    op that begins what repeats.  Such a loop ends with the last op by a line of it.  Other loops
-    that train, before it and after it, are counted on.
+    Where the program marked none, or after those that Keras' `fit` has marked, the function that is
+    called most often, of those that compute gradients if there are any, is taken to be called once
+    a step, which begins with what its loop executes before it; where no function is called, or
+    eager ops alone compute gradients, with the op that begins what repeats.  Such a loop ends with
+    the last op by a line of it.  Other loops that train, before it and after it, are counted on.
 
     Args:
         recorded: Step of each execution plus 1, 0 where it has none; shape [executions].
@@ -137,18 +139,23 @@ def find_steps(
         kind_values: The kinds by number.
         graphs: The graphs by id, which tell the functions that compute gradients.
         gradients: Numbers of the stacks of eager ops that made gradients.
+        marked_by_fit: Whether it is `fit` that has marked steps, and not the program itself.
     """
     marks = recorded[:] - 1
-    if (marks >= 0).any() or not len(marks):
+    marked = np.flatnonzero(marks >= 0)
+    if (marked.size and not marked_by_fit) or not len(marks):
+        return Steps(marks)
+    start = int(marked[-1]) + 1 if marked.size else 0
+    if len(marks) - start < _REPEATED:
         return Steps(marks)
     kind_of = _whatever_the_mode(kind_values)[kinds[:]]
     kind_of = _whatever_the_trace(kind_of, stacks[:], kind_values)[kind_of]
     search = _Search(kind_of, stacks[:], kind_values, graphs, list(gradients))
-    main = search.loop(0, len(marks))
-    if main is None:
+    main = search.loop(start, len(marks))
+    if main is None or (marked.size and not main.trains):
         return Steps(marks)
-    number = 0
-    for loop in search.with_others(main):
+    number = int(marks.max()) + 1
+    for loop in search.with_others(main, start):
         ends = np.append(loop.begins[1:], loop.end)
         marks[loop.begins[0] : loop.end] = number + np.repeat(
             np.arange(len(ends)), ends - loop.begins
@@ -200,10 +207,15 @@ class _Search:
         self._fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
         self._gradients = gradients
 
-    def with_others(self, main: _Loop) -> list[_Loop]:
-        """Return a loop and those that train before and after it, in order."""
+    def with_others(self, main: _Loop, first: int) -> list[_Loop]:
+        """Return a loop and those that train before and after it, in order.
+
+        Args:
+            main: The loop.
+            first: The execution before which no other is looked for.
+        """
         found = [main]
-        parts = [(0, int(main.begins[0])), (main.end, len(self._kinds))]
+        parts = [(first, int(main.begins[0])), (main.end, len(self._kinds))]
         while parts and len(found) < _MOST_LOOPS:
             start, end = parts.pop()
             loop = self.loop(start, end) if end - start >= _REPEATED else None
