@@ -370,13 +370,13 @@ def may_be_negative(dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) ->
 def losses_that_fall(dataflow: Dataflow) -> list[bool]:
     """Return of each loss whether it is smaller at the end than in the first step.
 
-    Those that are not measured, or may be below 0, are left out.
+    Those that are not measured in steps, or may be below 0, are left out.
     """
     fall = []
     for loss in losses(dataflow):
         found = magnitudes_of_loss(dataflow, loss)
-        if len(found) >= _AT_END and not may_be_negative(dataflow, loss, found):
-            _, largest = by_step(dataflow.run, found)
+        _, largest = by_step(dataflow.run, found)
+        if len(largest) >= _AT_END and not may_be_negative(dataflow, loss, found):
             fall.append(bool(np.median(largest[-_AT_END:]) < _SAME * largest[0]))
     return fall
 

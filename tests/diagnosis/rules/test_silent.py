@@ -1331,6 +1331,20 @@ def test_a_softmax_of_one_number(
     assert suspects(recorded) == expected
 
 
+def test_a_loss_that_is_computed_in_no_step(tmp_path: Path) -> None:
+    """The program marks steps, and trains before them as well."""
+    recorded = program(tmp_path)
+    recorded.variable(1)
+    recorded.op("f", "Mean", "loss", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "loss:0", outputs=0)
+    recorded.gradients([1], of=("f", "loss:0"))
+    for call in range(CALLS):
+        recorded.trace("f", "loss", some(1.0, 1), serial=call + 1, extremes=True)
+        recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1)
+    recorded.execution("AddV2", [], {CALLS: some(1)}, step=1)
+    assert suspects(recorded) == []
+
+
 @pytest.mark.parametrize(
     ("of", "then", "expected"),
     [
