@@ -20,6 +20,7 @@ from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump import locks, threads  # noqa: E402
 from tfdbg_tui.dump.encode.executions import EagerValues  # noqa: E402
 from tfdbg_tui.dump.observe import row_queue  # noqa: E402
+from tfdbg_tui.dump.observe.calls import Moment  # noqa: E402
 from tfdbg_tui.dump.tensorflow import resources, stages  # noqa: E402
 from tfdbg_tui.logdir import list_runs, open_run  # noqa: E402
 from tfdbg_tui.wire.modes import TensorDebugMode  # noqa: E402
@@ -288,3 +289,23 @@ def test_what_interrupts_who_takes_rows_takes_none(
     assert drained == [threading.current_thread()]
     writer.flush()
     assert len(open_run(tmp_path).graph_executions) == 2 * 2
+
+
+def test_who_goes_on_when_the_process_ends_takes_the_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody else does: TensorFlow would wait without end once there is no room."""
+    queue = row_queue._Queue([])
+    queue.watch()
+    for has_ended in (False, True):
+        drains: list[int] = []
+        with monkeypatch.context() as patch:
+            if has_ended:
+                queue.end()
+            patch.setattr(row_queue, "_queue", queue)
+            patch.setattr(queue, "_contexts", [object()])
+            patch.setattr(stages, "put_number", lambda *_: None)
+            patch.setattr(queue, "drain", lambda to=drains: to.append(1))
+            queue.mark(lambda: Moment(0.0, None, ()))
+            drains_of_caller = has_ended and len(drains)
+        assert drains_of_caller == (1 if has_ended else 0)

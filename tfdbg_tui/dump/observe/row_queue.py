@@ -280,7 +280,7 @@ class _Queue:
         self._numbers = _EndNumbers()
         self._lone: LoneCall | None = None
         self._thread: threading.Thread | None = None
-        self._has_run = False
+        self._has_run = self._has_ended = False
         self._is_draining = False
         self._ends = locks.Signal()
 
@@ -322,6 +322,7 @@ class _Queue:
         self._ends.give()
         if self._thread is not None:
             self._thread.join()
+            self._has_ended = True
 
     def _run(self) -> None:
         ends = False
@@ -334,6 +335,7 @@ class _Queue:
     def begin(self, call: Call, now: Callable[[], Moment]) -> Any:
         """Return by which number the last row of a call tells of its end; 0 if a mark will."""
         self._note_context()
+        self._make_room()
         with self.mark_lock:
             if len(now().calls) > 1:
                 if self._lone is not None:
@@ -362,6 +364,7 @@ class _Queue:
         elif not self._contexts:  # Nothing of ours has run but in sessions.
             return
         self._note_context()
+        self._make_room()
         with self.mark_lock:  # Marks are in the order of their moments.
             self._lone = None  # Its last row may come before the mark or after it.
             number, moment = self._numbers.take(), now()
@@ -371,6 +374,11 @@ class _Queue:
             except BaseException:
                 self._expected.pop()  # Later rows do not belong to it.
                 raise
+
+    def _make_room(self) -> None:
+        """Take rows where nobody else does any more: exit functions and daemon threads go on."""
+        if self._has_ended:
+            self.drain()
 
     def drain(self) -> None:
         """Hand over what is there; what goes wrong costs these rows, and is told.
