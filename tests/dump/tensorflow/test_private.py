@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 DUMP = Path(dump.__file__).parent
 PACKAGE = Path(private.__file__).parent
 PUBLIC_OF_NAMEDTUPLES = {"_fields", "_replace"}
-PRIVATE_OF_PYTHON = {"_current_frames", "_getframe", "_inheriting", "_send_bytes"}
+PRIVATE_OF_PYTHON = {
+    "_at_fork_reinit",
+    "_current_frames",
+    "_getframe",
+    "_inheriting",
+    "_is_owned",
+    "_send_bytes",
+}
 
 
 def nodes(path: Path) -> Iterator[ast.AST]:
