@@ -421,6 +421,25 @@ def test_a_layer_whose_gradient_float16_rounds_to_zero(
     assert suspect.layer.path == "a"
 
 
+def test_gradients_of_no_layer_that_float16_rounds_to_zero(tmp_path: Path) -> None:
+    """A loss that is divided by the size of the batch, in a program without layers."""
+    recorded = program(tmp_path)
+    recorded.op("f", "Tile", "gradient_tape/Tile", "x:0", dtype="float16")
+    recorded.op("f", "Const", "gradient_tape/Const", dtype="float16")
+    given = "gradient_tape/Tile:0", "gradient_tape/Const:0"
+    recorded.op("f", "RealDiv", "gradient_tape/truediv", *given, dtype="float16")
+    values = {given[0][:-2]: 1e-6, given[1][:-2]: 256.0, "gradient_tape/truediv": 0.0}
+    for name in ("gradient_tape/MatMul", "gradient_tape/MatMul_1"):
+        recorded.op("f", "MatMul", name, "gradient_tape/truediv:0", dtype="float16")
+        values[name] = 0.0
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "gradient_tape/MatMul:0", outputs=0)
+    for step in range(STEPS):
+        for name, value in values.items():
+            recorded.trace("f", name, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == ["gradient-underflow"]
+
+
 @pytest.mark.parametrize(("largest", "expected"), [(4e-5, ["gradient-underflow"]), (1e-3, [])])
 def test_gradients_that_are_too_small_for_float16(
     tmp_path: Path, largest: float, expected: list[str]

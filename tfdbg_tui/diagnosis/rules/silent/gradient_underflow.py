@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import GRADIENT_UNDERFLOW
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.values import told_apart
+from tfdbg_tui.logdir import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
-    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir import Run
 
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
 _FEW_UNITS = 4 * float(np.finfo(np.float16).smallest_subnormal)  # two digits of two are left
@@ -57,33 +58,38 @@ def find_underflowing(
 def _rounded_to_zero(run: Run, dataflow: Dataflow, half: list[LayerGradient]) -> Iterator[Suspect]:
     """Yield the first gradient that is rounded to 0, with the layers that get none therefore.
 
+    Of what is in no layer several have to be: one alone may be of what the program leaves out.
+
     Args:
         run: The run.
         dataflow: Of the run.
         half: The gradients of layers in float16.
     """
-    alive = {one.layer for one in half if one.largest.max() > _FEW_UNITS}
+    alive = {one.layer for one in half if one.layer and one.largest.max() > _FEW_UNITS}
     lost: dict[TensorEvent, float] = {}
-    of: dict[Layer, int] = {}
+    of: dict[Layer | TensorEvent, int] = {}
     for gradient in half:
-        if gradient.layer is None or gradient.layer in alive:
+        if gradient.layer in alive or gradient.largest.max() > (
+            _FEW_UNITS if gradient.layer else 0
+        ):
             continue
         at = gradient.event if gradient.largest.any() else lost_at(run, dataflow, gradient.event)
         largest = float(gradient.largest.max()) or _rounded(run, dataflow, at)
         if largest:
             lost[at] = largest
-            of[gradient.layer] = len(gradient.largest)
-    if not lost:
+            of[gradient.layer or gradient.event] = len(gradient.largest)
+    layers = [one for one in of if isinstance(one, Layer)]
+    if len(of) < 2 and not layers:
         return
+    told = f"{len(layers):,} layer{'s' * (len(layers) > 1)}" if layers else f"{len(of):,} gradients"
     first = min(lost, key=lambda event: event.index)
-    layer, *others = of
     evidence = (
         f"gradients are at most {lost[first]:.3g} there, and float16 rounds what is below 3e-8 to "
-        f"0: next to nothing gets to {len(of):,} layer{'s' * bool(others)} in all "
-        f"{of[layer]:,} steps measured"
+        f"0: next to nothing gets to {told} in all {max(of.values()):,} steps measured"
     )
+    layer = next(iter(layers), None)
     match = Match("likely", evidence)
-    yield Suspect(first, GRADIENT_UNDERFLOW, match, len(of), layer, tuple(others))
+    yield Suspect(first, GRADIENT_UNDERFLOW, match, len(of), layer, tuple(layers[1:]))
 
 
 def _rounded(run: Run, dataflow: Dataflow, event: TensorEvent) -> float:
@@ -102,5 +108,6 @@ def _rounded(run: Run, dataflow: Dataflow, event: TensorEvent) -> float:
     found = [(one, magnitudes_of(dataflow, one).largest) for one in given]
     measured = [(one, float(largest.max())) for one, largest in found if largest.size]
     gradients = [largest for one, largest in measured if is_backward(run, one)]
-    is_small = bool(gradients) and 0 < max(gradients) < _SMALLEST_HALF
-    return max(gradients) if is_small and all(largest for _, largest in measured) else 0.0
+    smallest = min(gradients, default=0.0)  # beside one there may be a constant, as a count
+    is_small = smallest < _SMALLEST_HALF and all(largest for _, largest in measured)
+    return smallest if is_small else 0.0
