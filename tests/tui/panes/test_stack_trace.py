@@ -1,9 +1,10 @@
-"""Stack Trace: of the root of a gradient first the op that it is the gradient of."""
+"""Stack Trace: of a root or suspect in a gradient first the op that it is the gradient of."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from tests.diagnosis.tiny import Program, floats
@@ -49,6 +50,34 @@ def test_other_ops_have_their_own_stack_trace_alone(explained: Snapshot) -> None
     root = next(r for r in explained.explanation.report.roots if not r.differentiated_at)
     focus = focus_event(explained, Focus("stack_trace"), root.event)
     assert not explained.own_frames(focus)
+
+
+def test_a_gradient_that_is_a_suspect_stands_there_too(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "train_function")
+    shares = {"last": 1.0, "middle": 1e-8, "first": 1e-4}
+    given = "x:0"
+    for number, name in enumerate(shares, 1):
+        made.layer(number, 0, name, "Dense")
+        made.op("f", "MatMul", f"{name}/MatMul", "x:0", "y:0", layer=number, line=number)
+        gradient = f"gradient_tape/{name}/MatMul/MatMul"
+        made.op("f", "MatMul", gradient, given, "y:0", line=9)
+        given = f"{gradient}:0"
+    made.op("f", "AssignSubVariableOp", "Assign", "w:0", given, outputs=0)
+    for step in range(12):
+        for name, share in shares.items():
+            value = np.full(64, share * 0.1 * 0.9**step, np.float32)
+            gradient = f"gradient_tape/{name}/MatMul/MatMul"
+            made.trace("f", gradient, value, serial=step + 1, extremes=True)
+        made.execution("f", [], {step: floats(1.0)}, "f", serial=step + 1)
+    snapshot = Snapshot(made.open())
+    snapshot = snapshot.explained(Explanation(snapshot.run, snapshot.alerts))
+    assert snapshot.explanation is not None
+    (suspect,) = snapshot.explanation.report.suspects
+    focus = focus_event(snapshot, Focus("stack_trace"), suspect.event)
+    assert focus.place is not None
+    assert suspect.location is not None
+    assert focus.place.line == suspect.location.line != 9
 
 
 async def test_tabs_are_blanks(open_app: Open, tmp_path: Path) -> None:

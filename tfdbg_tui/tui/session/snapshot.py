@@ -132,7 +132,7 @@ class Snapshot:
     """
 
     explanation: Explanation | None = None
-    # Of roots in gradients: the stack traces of the ops that they are the gradients of.
+    # Of findings in gradients: the stack traces of the ops that they are the gradients of.
     _forward_stacks: Mapping[int | OpName | None, int] = MappingProxyType({})
     job: Job | None = None
     worker: int = 0
@@ -242,9 +242,9 @@ class Snapshot:
         twin = copy(self)
         twin.explanation = explanation
         twin._forward_stacks = {
-            self._subject(root.event): root.forward_stack_id
-            for root in explanation.report.roots
-            if root.forward_stack_id is not None
+            self._subject(group.finding.event): group.finding.forward_stack_id
+            for group in explanation.groups
+            if group.finding.forward_stack_id is not None
         }
         return twin
 
@@ -291,8 +291,8 @@ class Snapshot:
     def frames(self, focus: Focus) -> tuple[StackFrame, ...]:
         """Return the stack trace of what was focused last, outermost frame first.
 
-        Of a gradient that is a root it is the stack trace of the op that it is the gradient of, and
-        behind that its own, from `own_frames` on.
+        Of a gradient that is a root or a suspect it is the stack trace of the op that it is the
+        gradient of, and behind that its own, from `own_frames` on.
         """
         return tuple(chain.from_iterable(map(self._stack, self._stack_ids(focus))))
 
