@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 
+INITIALIZER = "initialize_variables"
+"""TensorFlow's function that gives variables their values, where a function makes them."""
+
 _KINDS = {"__inference_": "", "__forward_": " (forward)", "__backward_": " (gradient)"}
 _PART = re.compile(
     r"(?P<scope>.*?(?<![^_]))(?P<flow>(?:while|cond|case|indexed_case)(?:_\d+)?)"

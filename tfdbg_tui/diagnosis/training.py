@@ -12,6 +12,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of, summary_of
+from tfdbg_tui.diagnosis.function_names import INITIALIZER, readable_function
 from tfdbg_tui.diagnosis.gradients import forward_ops
 from tfdbg_tui.diagnosis.history import by_step, computed, magnitudes_of
 from tfdbg_tui.diagnosis.updates import variables_read
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.logdir import GradientRequest, Layer, Run, Variable
+    from tfdbg_tui.logdir import GradientRequest, Graph, Layer, Run, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MOST = 20_000  # executions that assign, whose inputs are read
@@ -478,9 +479,28 @@ def _is_assigned_in_graph(dataflow: Dataflow, key: Key, times: int) -> bool:
     return any(
         dataflow.variables.assigned_in(graph.graph_id, handle)
         and _ran(dataflow, graph.graph_id, times)
+        and not _only_initializes(dataflow, graph)
         for graph in list(dataflow.run.graphs.values())
         if graph.file_set == file_set
     )
+
+
+def _only_initializes(dataflow: Dataflow, graph: Graph) -> bool:
+    """Whether what a graph assigns are first values of variables.
+
+    A function that makes variables is traced twice: the first graph, which makes them, does not
+    run; their values are assigned by a function of TensorFlow's own.
+    """
+    if readable_function(graph.name) == INITIALIZER:
+        return True
+    calls, executions = dataflow.calls, dataflow.run.executions
+    outermost = dataflow.run.graphs.get(calls.outermost(graph.graph_id))
+    if outermost is None or not any(
+        op.op_type == "VarIsInitializedOp" for op in list(outermost.ops.values())
+    ):
+        return False
+    ran = executions.of_kinds(lambda kind: outermost.graph_id in calls.executed_graphs(kind))
+    return not len(ran)
 
 
 def _ran(dataflow: Dataflow, graph_id: str, times: int) -> bool:

@@ -1172,6 +1172,39 @@ def test_a_layer_that_nothing_changes(
 
 
 @pytest.mark.parametrize(
+    ("name", "made_in", "runs", "expected"),
+    [
+        ("initialize_variables", False, True, ["layer-never-changes"]),
+        ("first_trace", True, False, ["layer-never-changes"]),
+        ("first_trace", True, True, []),
+        ("update", False, True, []),
+    ],
+)
+def test_a_first_value_is_no_change(
+    tmp_path: Path, name: str, made_in: bool, runs: bool, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("i", name)
+    recorded.function("i", name, "v", captured=(2,))
+    if made_in:
+        recorded.op("i", "VarIsInitializedOp", "IsInitialized", "v:0")
+    recorded.op("i", "AssignVariableOp", "Assign", "v:0", "x:0", outputs=0)
+    recorded.layer(1, 0, "trained", "Dense")
+    recorded.layer(2, 0, "other", "Dense")
+    for handle in (1, 2):
+        recorded.variable(handle, layer=handle)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+    if runs:
+        recorded.execution(name, [2], {}, "i")
+    recorded.gradients([1], left_out=(2,))
+    for number in range(10, 50, 3):
+        recorded.execution("MatMul", [], {number: some(0.1)}, layer=2, extremes=True)
+        recorded.execution("Mean", [number], {number + 1: some(0.1)}, layer=1)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
     ("trained_layer", "updates", "told", "expected"),
     [
         (1, 2, "left_out", ["layer-never-changes"]),

@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.events import (
     op_type_of,
     stack_id_of,
 )
-from tfdbg_tui.diagnosis.function_names import readable_function
+from tfdbg_tui.diagnosis.function_names import INITIALIZER, readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import (
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Run, StackFrame
 
 _ALL_BUT = 0.999  # of the limit is the limit itself, as masks and the beginnings of minima use it
-_INITIALIZER = "initialize_variables"  # TensorFlow's function that gives variables their values
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,7 @@ def _is_gradient(run: Run, event: TensorEvent, frames: Iterable[StackFrame]) -> 
 def _is_initial(run: Run, event: TensorEvent) -> bool:
     """Whether a tensor is part of how variables get their first values."""
     graph = run.graphs.get(graph_id_of(run, event) or "")
-    return graph is not None and readable_function(graph.name) == _INITIALIZER
+    return graph is not None and readable_function(graph.name) == INITIALIZER
 
 
 def _largest(run: Run) -> Iterator[tuple[float, TensorEvent, float, str | None]]:
