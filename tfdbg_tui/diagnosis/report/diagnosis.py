@@ -103,7 +103,7 @@ class Diagnosis:
             if not root.contained and finding.certainty != "proved"
         ]
         suspects = tuple(
-            self._suspected(suspect) for suspect in find_suspects(run, self.dataflow, self.causes)
+            self._suspected(suspect) for suspect in find_suspects(self.dataflow, self.causes)
         )
         # Last: some records turn out to be unreadable only when they are asked for.
         return Report.on(

@@ -35,13 +35,9 @@ _FOLLOWED = 60  # tensors that a loss is made of
 _BOUNDED = frozenset({"Log", "Log1p"})
 
 
-def find_at_bound(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
-    """Yield the losses below 0 that are as low as the logarithms that they are means of can get.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-    """
+def find_at_bound(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the losses below 0 that are as low as the logarithms that they are means of can get."""
+    run = dataflow.run
     for loss in losses(dataflow):
         found = magnitudes_of_loss(dataflow, loss)
         steps, largest = by_step(run, found)
@@ -50,8 +46,8 @@ def find_at_bound(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         first, last = float(np.median(largest[:_LAST])), largest[-_LAST:]
         if last.min() < max(_LEAST, _GROWN * first):
             continue
-        for made in _logarithms(run, dataflow, loss):
-            bound = _bound(run, dataflow, made)
+        for made in _logarithms(dataflow, loss):
+            bound = _bound(dataflow, made)
             terms = round(float(last[-1]) / bound) if bound else 0
             if 0 < terms <= _TERMS and last.min() >= (1 - _NEAR) * terms * bound:
                 reached = steps[int(np.argmax(largest >= (1 - _NEAR) * terms * bound))]
@@ -73,26 +69,26 @@ def _extremes(run: Run, event: TensorEvent, found: Magnitudes) -> tuple[float, f
     return summary.minimum, summary.maximum
 
 
-def _bound(run: Run, dataflow: Dataflow, event: TensorEvent) -> float:
+def _bound(dataflow: Dataflow, event: TensorEvent) -> float:
     """Return how far below 0 a logarithm was at its lowest; 0 where that is no bound."""
     found = magnitudes_of(dataflow, event)
-    summary = summary_of(run, event)
+    summary = summary_of(dataflow.run, event)
     if len(found) < _LAST or summary is None or (summary.size or 0) < _SOME_SIZE:
         return 0.0
-    lowest = -_extremes(run, event, found)[0]
+    lowest = -_extremes(dataflow.run, event, found)[0]
     is_same = (abs(found.largest[-_LAST:] - lowest) <= _SAME * lowest).all()
     return lowest if lowest >= _LEAST and is_same else 0.0
 
 
-def _logarithms(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEvent]:
+def _logarithms(dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEvent]:
     """Yield the nearest logarithms that a loss is made of."""
     waiting, seen = [loss], {loss}
     while waiting and len(seen) < _FOLLOWED:
         event = waiting.pop(0)
-        if op_type_of(run, event) in _BOUNDED:
+        if op_type_of(dataflow.run, event) in _BOUNDED:
             yield event
             continue
         made = {p.event for p in dataflow.producers(event) if p.event is not None} - seen
-        forward = [one for one in made if not is_backward(run, one)]
+        forward = [one for one in made if not is_backward(dataflow.run, one)]
         seen.update(forward)
         waiting += sorted(forward, key=lambda one: (one.kind, one.index, one.slot))

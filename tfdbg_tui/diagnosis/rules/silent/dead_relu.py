@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
 RECTIFIERS = frozenset({"Relu", "Relu6"})
@@ -29,16 +28,16 @@ _OFF = {32: 3, 256: 2}  # elements: measured computations in which all of so man
 _OFF_FOR = 5  # computations, from the first of these to the last
 
 
-def is_hinge(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def is_hinge(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether the result of a rectifier goes into a single number alone: the loss, as a hinge does.
 
     That is 0 when all have been learned.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The result.
     """
+    run = dataflow.run
     uses = [use for use in dataflow.consumers(event) if use.event is not None]
     forward = [use.event for use in uses if use.event and not is_backward(run, use.event)]
     return bool(forward) and all(
@@ -47,15 +46,15 @@ def is_hinge(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
 
 
 def find_off(
-    run: Run, dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
+    dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
 ) -> Iterator[Suspect]:
     """Yield the rectifiers that let nothing through.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
     """
+    run = dataflow.run
     for event, found in measured:
         if op_type_of(run, event) not in RECTIFIERS or found.largest[-1]:
             continue
@@ -66,33 +65,32 @@ def find_off(
         if (
             is_off
             and _computations(dataflow, event, off) >= _OFF_FOR
-            and not is_hinge(run, dataflow, event)
-            and not _is_given_zeros(run, dataflow, event, times)
+            and not is_hinge(dataflow, event)
+            and not _is_given_zeros(dataflow, event, times)
         ):
             always = times == len(found)
             evidence = (
                 f"all {size:,} outputs are 0 in {'all' if always else 'the last'} {times:,} "
                 f"computations measured{in_which_steps(run, off)}"
             )
-            rule = dead_relu(run, dataflow, event) if always else DEAD_RELU
+            rule = dead_relu(dataflow, event) if always else DEAD_RELU
             yield Suspect(event, rule, Match("likely", evidence), times)
 
 
-def dead_relu(run: Run, dataflow: Dataflow, event: TensorEvent) -> Explanation:
+def dead_relu(dataflow: Dataflow, event: TensorEvent) -> Explanation:
     """Return what tells of a rectifier that was off whenever it was computed.
 
     Training may have led there before it was computed at all, as it is in an evaluation.  In a
     session of TensorFlow 1 that is the same computation.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The result of the rectifier.
     """
     variables, first = dataflow.variables, dataflow.timeline.first_execution(event)
     if not variables.trained or first <= variables.first_update:
         return DEAD_FROM_THE_FIRST
-    in_session = run.executions.kind(first).op_type.startswith(SESSION_RUN)
+    in_session = dataflow.run.executions.kind(first).op_type.startswith(SESSION_RUN)
     return DEAD_FROM_THE_FIRST if in_session else DEAD_RELU
 
 
@@ -106,25 +104,24 @@ def _computations(dataflow: Dataflow, event: TensorEvent, found: Magnitudes) -> 
     return int(last - first) + 1
 
 
-def is_given(run: Run, dataflow: Dataflow, suspect: Suspect) -> bool:
+def is_given(dataflow: Dataflow, suspect: Suspect) -> bool:
     """Whether a rectifier is given something: of what is tried out with zeros nothing comes.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         suspect: What tells of the rectifier.
     """
-    largest = _largest_given(run, dataflow, suspect.event, suspect.times)
+    largest = _largest_given(dataflow, suspect.event, suspect.times)
     return bool(largest.size and largest.all())
 
 
-def _is_given_zeros(run: Run, dataflow: Dataflow, event: TensorEvent, times: int) -> bool:
+def _is_given_zeros(dataflow: Dataflow, event: TensorEvent, times: int) -> bool:
     """Whether a rectifier is known to be given zeros alone, as of batches that are blank."""
-    largest = _largest_given(run, dataflow, event, times)
+    largest = _largest_given(dataflow, event, times)
     return bool(largest.size and not largest.any())
 
 
-def _largest_given(run: Run, dataflow: Dataflow, event: TensorEvent, times: int) -> Floats:
+def _largest_given(dataflow: Dataflow, event: TensorEvent, times: int) -> Floats:
     """Return the largest magnitudes of what a rectifier takes, the last times it was measured."""
     given = next((p.event for p in dataflow.producers(event)), None)
     return magnitudes_of(dataflow, given).largest[-times:] if given else np.zeros(0)

@@ -53,29 +53,21 @@ _PACE = 0.5  # of the beginning that it keeps to the end: less of it is growth t
 _BEYOND = 1e8  # that a gradient is above, and so many times what it was in its first step
 
 
-def find_divergence(run: Run, dataflow: Dataflow) -> list[Suspect]:
-    """Return what shows best that a training diverges: the largest gradient, or the loss.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-    """
+def find_divergence(dataflow: Dataflow) -> list[Suspect]:
+    """Return what shows best that a training diverges: the largest gradient, or the loss."""
     if not dataflow.variables.trained:
         return []
-    return (
-        _grown_gradients(run, dataflow)
-        or _risen_gradients(run, dataflow)
-        or list(_risen_losses(run, dataflow))
-    )
+    return _grown_gradients(dataflow) or _risen_gradients(dataflow) or list(_risen_losses(dataflow))
 
 
-def _grown_gradients(run: Run, dataflow: Dataflow) -> list[Suspect]:
+def _grown_gradients(dataflow: Dataflow) -> list[Suspect]:
     """Return the gradient that has grown to the largest number, where they grow without end."""
+    run = dataflow.run
     grown: list[tuple[float, TensorEvent, Growth]] = []
     for event, found in measured_tensors(run):
         if found.largest[-1] >= _LARGE and is_backward(run, event):
             growth = growth_without_end(*by_step(run, found))
-            if growth is not None and _is_gradient(run, dataflow, event):
+            if growth is not None and _is_gradient(dataflow, event):
                 grown.append((growth.last, event, growth))
     if not grown:
         return []
@@ -85,17 +77,18 @@ def _grown_gradients(run: Run, dataflow: Dataflow) -> list[Suspect]:
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence), len(grown))]
 
 
-def _risen_gradients(run: Run, dataflow: Dataflow) -> list[Suspect]:
+def _risen_gradients(dataflow: Dataflow) -> list[Suspect]:
     """Return the largest gradient, where gradients have become far larger at once and stay so.
 
     A step that is far too long makes them do so at once; they need not grow any more then.
     """
+    run = dataflow.run
     risen: list[tuple[float, TensorEvent, str]] = []
     for event, found in measured_tensors(run):
         if found.largest[-1] < _BEYOND or not is_backward(run, event):
             continue
         grown = _risen(run, event, found)
-        if grown is not None and _is_gradient(run, dataflow, event):
+        if grown is not None and _is_gradient(dataflow, event):
             risen.append((float(found.largest[-1]), *grown))
     if not risen:
         return []
@@ -124,16 +117,13 @@ def _risen(run: Run, event: TensorEvent, found: Magnitudes) -> tuple[TensorEvent
     return in_step(run, event, found, int(steps[since])), evidence
 
 
-def find_exploded(run: Run, dataflow: Dataflow) -> list[Suspect]:
+def find_exploded(dataflow: Dataflow) -> list[Suspect]:
     """Return the first product of layers that has become far larger at once and stays so.
 
     An activation that is unbounded does so in a recurrent cell.  What saturates after it is a
     consequence, and then no gradient tells of it.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
     """
+    run = dataflow.run
     if not dataflow.variables.trained:
         return []
     exploded: list[tuple[TensorEvent, str]] = []
@@ -151,14 +141,14 @@ def find_exploded(run: Run, dataflow: Dataflow) -> list[Suspect]:
     return [Suspect(event, NUMBERS_EXPLODE, Match("likely", evidence + others), len(exploded))]
 
 
-def _is_gradient(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def _is_gradient(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether a tensor of a backward pass depends on a gradient.
 
     One made of forward tensors alone is a factor of one: 1 / p, of the gradient of log(p), grows in
     a classifier that learns, and is multiplied by what is next to 0.
     """
     events = [producer.event for producer in dataflow.producers(event)]
-    return not events or any(made is None or is_backward(run, made) for made in events)
+    return not events or any(made is None or is_backward(dataflow.run, made) for made in events)
 
 
 def _since(high: npt.NDArray[np.bool_]) -> int:
@@ -166,13 +156,14 @@ def _since(high: npt.NDArray[np.bool_]) -> int:
     return len(high) - int(np.argmin(high[::-1]))
 
 
-def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+def _risen_losses(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses that have got far above what they were at first, and stay there.
 
     Those that were beyond all bounds need not stay there: what has run away on some batches may be
     thrown back by others.  A single step is of a batch that is unlike all others.  One that may be
     below 0, as a difference of scores, may begin anywhere near 0 and has to get far away from 1.
     """
+    run = dataflow.run
     for loss in losses(dataflow):
         found = magnitudes_of_loss(dataflow, loss)
         steps, largest = by_step(run, found)
@@ -181,7 +172,7 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         about, last_of_first = _at_first(largest)
         signed = may_be_negative(dataflow, loss, found)
         first = max(1.0, about) if signed else about
-        first *= _explained_by_data(run, dataflow, loss, int(steps[last_of_first]))
+        first *= _explained_by_data(dataflow, loss, int(steps[last_of_first]))
         high = largest >= _RISEN * first
         stays = bool(high[-_ENDS:].all())
         if signed:
@@ -208,35 +199,34 @@ def _risen_losses(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
         yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
 
 
-def _explained_by_data(run: Run, dataflow: Dataflow, loss: TensorEvent, last: int) -> float:
+def _explained_by_data(dataflow: Dataflow, loss: TensorEvent, last: int) -> float:
     """Return how many times a loss may be larger as what it is given is larger than at first.
 
     The rewards of an agent that has just begun may be next to nothing: an error is as large as
     they are, and its square grows with theirs.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         loss: A computation of the loss.
         last: The last step of those at first.
     """
     times = 1.0
-    for given in _compared_data(run, dataflow, loss):
-        steps, largest = by_step(run, magnitudes_of(dataflow, given))
+    for given in _compared_data(dataflow, loss):
+        steps, largest = by_step(dataflow.run, magnitudes_of(dataflow, given))
         at_first = largest[steps <= last]
         if at_first.any():
             times = max(times, float(largest[-_ENDS:].max() / np.median(at_first[at_first > 0])))
     return min(times**2, _MOST_EXPLAINED)
 
 
-def _compared_data(run: Run, dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEvent]:
+def _compared_data(dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEvent]:
     """Yield what a function is given and a loss is made of, element by element."""
     waiting, seen = [loss], {loss}
     while waiting:
         event = waiting.pop()
-        if op_type_of(run, event) in ARGUMENTS:
+        if op_type_of(dataflow.run, event) in ARGUMENTS:
             yield event
-        elif op_type_of(run, event) in AVERAGES | ELEMENTWISE:
+        elif op_type_of(dataflow.run, event) in AVERAGES | ELEMENTWISE:
             made = {one.event for one in dataflow.producers(event) if one.event is not None} - seen
             seen |= made
             waiting += made

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _OF_CELLS = frozenset({"TanhGrad", "SigmoidGrad", "ReluGrad", "MatMul"})
@@ -29,17 +28,17 @@ _LONG = 32  # iterations
 
 
 def find_fading(
-    run: Run, dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
+    dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
 ) -> Iterator[Suspect]:
     """Yield a gradient of each loop that halves with each iteration, where nothing is learned.
 
     What is short-lived is learned all the same, and gradients of it may well fade in time.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
     """
+    run = dataflow.run
     loops: dict[str | None, list[_InTime]] = defaultdict(list)
     for event, found in measured:
         if op_type_of(run, event) in _OF_CELLS and is_backward(run, event):
@@ -49,7 +48,7 @@ def find_fading(
     for some in loops.values():
         if any(one.last > one.first * 0.5**one.iterations for one in some):
             continue
-        if learns(run, dataflow):
+        if learns(dataflow):
             return
         one = max(some, key=lambda one: one.last)
         evidence = (

@@ -21,29 +21,27 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
-    from tfdbg_tui.logdir import Run
 
 _SMALLEST_HALF = float(np.finfo(np.float16).tiny)  # that has all its digits
 _FEW_UNITS = 4 * float(np.finfo(np.float16).smallest_subnormal)  # two digits of two are left
 
 
-def find_underflowing(
-    run: Run, dataflow: Dataflow, gradients: list[LayerGradient]
-) -> Iterator[Suspect]:
+def find_underflowing(dataflow: Dataflow, gradients: list[LayerGradient]) -> Iterator[Suspect]:
     """Yield the first gradient in float16 that is lost, all the time, as it is too small.
 
     Either all are below what has all its digits (one alone may be of what the program leaves out),
     or those of some layers are 0, or next to it, because what they are made of is that small.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         gradients: Those of its layers.
     """
-    half = [gradient for gradient in gradients if dtype_of(run, gradient.event) == "float16"]
+    half = [
+        gradient for gradient in gradients if dtype_of(dataflow.run, gradient.event) == "float16"
+    ]
     largest = max((float(gradient.largest.max()) for gradient in half), default=np.inf)
     if len(half) < 2 or not 0 < largest < _SMALLEST_HALF:
-        yield from _rounded_to_zero(run, dataflow, half)
+        yield from _rounded_to_zero(dataflow, half)
         return
     first = min(half, key=lambda gradient: gradient.event.index)
     reached, bound = told_apart(largest, _SMALLEST_HALF, 3)
@@ -55,13 +53,12 @@ def find_underflowing(
     yield Suspect(first.event, GRADIENT_UNDERFLOW, Match("likely", evidence), len(half))
 
 
-def _rounded_to_zero(run: Run, dataflow: Dataflow, half: list[LayerGradient]) -> Iterator[Suspect]:
+def _rounded_to_zero(dataflow: Dataflow, half: list[LayerGradient]) -> Iterator[Suspect]:
     """Yield the first gradient that is rounded to 0, with the layers that get none therefore.
 
     Of what is in no layer several have to be: one alone may be of what the program leaves out.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         half: The gradients of layers in float16.
     """
@@ -73,8 +70,8 @@ def _rounded_to_zero(run: Run, dataflow: Dataflow, half: list[LayerGradient]) ->
             _FEW_UNITS if gradient.layer else 0
         ):
             continue
-        at = gradient.event if gradient.largest.any() else lost_at(run, dataflow, gradient.event)
-        largest = float(gradient.largest.max()) or _rounded(run, dataflow, at)
+        at = gradient.event if gradient.largest.any() else lost_at(dataflow, gradient.event)
+        largest = float(gradient.largest.max()) or _rounded(dataflow, at)
         if largest:
             lost[at] = largest
             of[gradient.layer or gradient.event] = len(gradient.largest)
@@ -92,22 +89,21 @@ def _rounded_to_zero(run: Run, dataflow: Dataflow, half: list[LayerGradient]) ->
     yield Suspect(first, GRADIENT_UNDERFLOW, match, len(of), layer, tuple(layers[1:]))
 
 
-def _rounded(run: Run, dataflow: Dataflow, event: TensorEvent) -> float:
+def _rounded(dataflow: Dataflow, event: TensorEvent) -> float:
     """Return how large the gradients were, where a gradient in float16 of 0 is of small ones.
 
     0 where something else makes it 0: they are not that small, or what multiplies them is 0.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The gradient.
     """
-    if dtype_of(run, event) != "float16":
+    if dtype_of(dataflow.run, event) != "float16":
         return 0.0
     given = [producer.event for producer in dataflow.producers(event) if producer.event is not None]
     found = [(one, magnitudes_of(dataflow, one).largest) for one in given]
     measured = [(one, float(largest.max())) for one, largest in found if largest.size]
-    gradients = [largest for one, largest in measured if is_backward(run, one)]
+    gradients = [largest for one, largest in measured if is_backward(dataflow.run, one)]
     smallest = min(gradients, default=0.0)  # beside one there may be a constant, as a count
     is_small = smallest < _SMALLEST_HALF and all(largest for _, largest in measured)
     return smallest if is_small else 0.0

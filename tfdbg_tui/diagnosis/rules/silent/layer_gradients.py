@@ -56,11 +56,11 @@ def gradients_of_layers(
     return max(found.values(), key=len, default=[])
 
 
-def lost_at(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
+def lost_at(dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
     """Return the first of the gradients of 0 that one is made of."""
     for _ in range(_FOLLOWED):
         made = (producer.event for producer in dataflow.producers(event))
-        given = [one for one in made if one is not None and is_backward(run, one)]
+        given = [one for one in made if one is not None and is_backward(dataflow.run, one)]
         found = [(one, magnitudes_of(dataflow, one).largest) for one in given]
         before = next((one for one, largest in found if largest.size and not largest.any()), None)
         if before is None:

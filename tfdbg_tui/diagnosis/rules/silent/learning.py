@@ -11,21 +11,20 @@ from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.logdir import Run
 
 _MANY = 5  # measured steps of a loss
 _SAME = 0.98  # of a loss is no less than it was
 
 
-def loss_stands(run: Run, dataflow: Dataflow) -> bool:
+def loss_stands(dataflow: Dataflow) -> bool:
     """Whether losses are on record, and none has become smaller."""
-    return any(True for _ in losses(dataflow)) and not learns(run, dataflow)
+    return any(True for _ in losses(dataflow)) and not learns(dataflow)
 
 
-def learns(run: Run, dataflow: Dataflow) -> bool:
+def learns(dataflow: Dataflow) -> bool:
     """Whether a loss has become smaller, or none was measured often enough to tell."""
     for loss in losses(dataflow):
-        _, largest = by_step(run, magnitudes_of_loss(dataflow, loss))
+        _, largest = by_step(dataflow.run, magnitudes_of_loss(dataflow, loss))
         third = len(largest) // 3
         if len(largest) < _MANY or np.median(largest[-third:]) < _SAME * np.median(largest[:third]):
             return True

@@ -50,19 +50,15 @@ class _Jump(NamedTuple):
     times: float
 
 
-def find_long_steps(run: Run, dataflow: Dataflow) -> list[Suspect]:
+def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
     """Return the variable that a few steps of a training changed most, if they did so with most.
 
     Where all losses become smaller that may be meant, as of embeddings that begin next to 0.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
     """
     if not dataflow.variables.trained:
         return []
-    values = _values(run, dataflow)
-    jumps = [_jump(run, variable, *value) for variable, value in values.items()]
+    values = _values(dataflow)
+    jumps = [_jump(dataflow.run, variable, *value) for variable, value in values.items()]
     found = [jump for jump in jumps if jump is not None]
     fall = losses_that_fall(dataflow)
     if len(found) < max(_VARIABLES, len(values) / 2) or (fall and all(fall)):
@@ -86,11 +82,12 @@ def find_long_steps(run: Run, dataflow: Dataflow) -> list[Suspect]:
     ]
 
 
-def _values(run: Run, dataflow: Dataflow) -> dict[Variable, tuple[TensorEvent, Magnitudes]]:
+def _values(dataflow: Dataflow) -> dict[Variable, tuple[TensorEvent, Magnitudes]]:
     """Return the values of the variables that are trained, as read where most are measured.
 
     Those that a loop reads are left out: it may take any number of steps.
     """
+    run = dataflow.run
     values = VariableValues(run, dataflow.calls)
     found: dict[Variable, tuple[TensorEvent, Magnitudes]] = {}
     for event, measured in measured_tensors(run):

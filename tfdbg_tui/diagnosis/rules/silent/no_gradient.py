@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
-    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir import Layer
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 
@@ -38,7 +38,6 @@ def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
 
 
 def find_no_gradient(
-    run: Run,
     dataflow: Dataflow,
     measured: list[tuple[TensorEvent, Magnitudes]],
     gradients: list[LayerGradient],
@@ -48,7 +47,6 @@ def find_no_gradient(
     A rectifier is off then even if it has few elements.  A loss of 0 has nothing more to teach.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
         gradients: Those of its layers.
@@ -63,13 +61,13 @@ def find_no_gradient(
     off = [
         event
         for event, found in measured
-        if op_type_of(run, event) in RECTIFIERS and not found.largest.any()
+        if op_type_of(dataflow.run, event) in RECTIFIERS and not found.largest.any()
     ]
     if off:
         last = max(off, key=lambda event: event.index)
-        text = f"all {size_of(run, last):,} outputs are 0, and {evidence}"
-        yield Suspect(last, dead_relu(run, dataflow, last), Match("likely", text), steps)
+        text = f"all {size_of(dataflow.run, last):,} outputs are 0, and {evidence}"
+        yield Suspect(last, dead_relu(dataflow, last), Match("likely", text), steps)
         return
     first = min((gradient.event for gradient in gradients), key=lambda event: event.index)
-    lost = lost_at(run, dataflow, first)
+    lost = lost_at(dataflow, first)
     yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)

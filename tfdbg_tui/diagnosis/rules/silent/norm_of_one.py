@@ -51,17 +51,17 @@ class NormsOfOne(NamedTuple):
     behind: set[Layer]
 
 
-def find_norms_of_one(run: Run, dataflow: Dataflow, measured: Measured) -> NormsOfOne:
+def find_norms_of_one(dataflow: Dataflow, measured: Measured) -> NormsOfOne:
     """Return the normalisations in the way of a loss whose means are each of one number alone.
 
     What a mean is taken of is as large as the mean itself then, and their difference is 0.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
     """
-    ones = {_op_of(run, norm.event): norm for norm in _zeros(run, dataflow, measured)}
+    run = dataflow.run
+    ones = {_op_of(run, norm.event): norm for norm in _zeros(dataflow, measured)}
     layers = LayersOfOps(run)
     behind: set[Layer] = set()
     told: dict[Hashable, _Norm] = {}
@@ -72,7 +72,7 @@ def find_norms_of_one(run: Run, dataflow: Dataflow, measured: Measured) -> Norms
             norm = ones.get(_op_of(run, made))
             if norm is None or (of := _op_of(run, norm.of)) in told:
                 continue
-            if _is_divided_by(run, dataflow, users, made):
+            if _is_divided_by(dataflow, users, made):
                 told[of] = norm
                 before = _reached(given, [made])
                 behind.update(layer for one in before if (layer := layers.of_event(one)))
@@ -84,23 +84,21 @@ def _op_of(run: Run, event: TensorEvent) -> Hashable:
     return (op.graph_id, op.name) if op is not None else place_of(run, event)
 
 
-def _zeros(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[_Norm]:
+def _zeros(dataflow: Dataflow, measured: Measured) -> Iterator[_Norm]:
     """Yield the differences from a mean, or variances, that are 0 as each mean is of one number.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
     """
+    run = dataflow.run
     for event, found in measured:
         op_type = op_type_of(run, event)
         if found.largest.any() or is_backward(run, event):
             continue
         given = _given_to(dataflow, event)
         if op_type in _DIFFERENCES and len(given) == 2:
-            pairs = [
-                (mean, of) for mean, of in permutations(given) if _is_mean(run, dataflow, mean, of)
-            ]
+            pairs = [(mean, of) for mean, of in permutations(given) if _is_mean(dataflow, mean, of)]
         elif op_type in BATCH_NORMS and event.slot == _VARIANCE:
             outputs = outputs_of_same_op(dataflow, event)
             pairs = [(one, given[0]) for one in outputs if one.slot == _MEAN]
@@ -111,33 +109,30 @@ def _zeros(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[_Norm]:
                 yield _Norm(event, found, of)
 
 
-def _is_mean(
-    run: Run, dataflow: Dataflow, mean: TensorEvent | None, of: TensorEvent | None
-) -> bool:
+def _is_mean(dataflow: Dataflow, mean: TensorEvent | None, of: TensorEvent | None) -> bool:
     """Whether a tensor is the mean of another one.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         mean: The tensor.
         of: The other one.
     """
-    if mean is None or op_type_of(run, mean) != "Mean":
+    if mean is None or op_type_of(dataflow.run, mean) != "Mean":
         return False
     return of in _given_to(dataflow, mean)
 
 
 def _is_divided_by(
-    run: Run, dataflow: Dataflow, users: Mapping[TensorEvent, Set[TensorEvent]], event: TensorEvent
+    dataflow: Dataflow, users: Mapping[TensorEvent, Set[TensorEvent]], event: TensorEvent
 ) -> bool:
     """Whether what was centred is scaled by what comes of the differences: their deviation.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         users: What a loss is made of, and what each is used for there.
         event: The differences.
     """
+    run = dataflow.run
     if op_type_of(run, event) in BATCH_NORMS:
         return True
     by_element = {

@@ -21,21 +21,20 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.silent.saturation import Measured
-    from tfdbg_tui.logdir import Run
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
 _SAMPLE = 8  # of them whose records are read
 _ROUNDED = 0.01  # a probability is no further from 0 and 1
 
 
-def find_not_probabilities(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
+def find_not_probabilities(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield what is clipped to 0 to 1 and given to a logarithm, where it never is in between.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured.
     """
+    run = dataflow.run
     clipped = {
         place_of(run, event)
         for event, found in measured
@@ -48,14 +47,14 @@ def find_not_probabilities(run: Run, dataflow: Dataflow, measured: Measured) -> 
             given = _clipped(dataflow, made) if place_of(run, made) in clipped else None
             if given is None:
                 continue
-            ends = _outside(run, dataflow, given)
+            ends = _outside(dataflow, given)
             if ends:
                 evidence = (
                     f"numbers of {min(ends)[0]:.3g} to {max(high for _, high in ends):.3g} are "
                     f"clipped to 0 to 1 before the logarithm, some in each of {len(ends):,} "
                     "computations looked at"
                 )
-                event = _predicted(run, dataflow, given)
+                event = _predicted(dataflow, given)
                 yield Suspect(event, NOT_PROBABILITIES, Match("likely", evidence), len(ends))
 
 
@@ -77,14 +76,14 @@ def _goes_to_log(dataflow: Dataflow, event: TensorEvent) -> bool:
     return any(use.op_type == "Log" for use in (*uses, *after))
 
 
-def _outside(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[tuple[float, float]]:
+def _outside(dataflow: Dataflow, event: TensorEvent) -> list[tuple[float, float]]:
     """Return the extremes of some computations of a tensor, if all are beyond 0 to 1."""
     rows = magnitudes_of(dataflow, event).rows
     if len(rows) < _MANY:
         return []
     found = []
     for row in rows[np.unique(np.linspace(0, len(rows) - 1, _SAMPLE).astype(int))].tolist():
-        summary = summary_of(run, replace(event, index=row))
+        summary = summary_of(dataflow.run, replace(event, index=row))
         if summary is None or summary.minimum is None or summary.maximum is None:
             return []
         if summary.minimum >= -_ROUNDED and summary.maximum <= 1 + _ROUNDED:
@@ -93,8 +92,8 @@ def _outside(run: Run, dataflow: Dataflow, event: TensorEvent) -> list[tuple[flo
     return found
 
 
-def _predicted(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
+def _predicted(dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
     """Return what a model gives: Keras divides it by its sum before."""
-    if op_type_of(run, event) != "RealDiv":
+    if op_type_of(dataflow.run, event) != "RealDiv":
         return event
     return next((given.event for given in dataflow.producers(event) if given.event), event)

@@ -31,21 +31,21 @@ Those of which but a few are out of reach, as standardised ones are, may be mean
 _DISTANCES = frozenset({"Square", "Abs"})
 
 
-def find_out_of_reach(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
+def find_out_of_reach(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield the activations whose results a loss compares with what is far above all of them.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured.
     """
+    run = dataflow.run
     far = {place_of(run, event): found for event, found in measured if _is_far(run, event, found)}
     if not far:
         return
     for loss in losses(dataflow):
         for made in made_of(dataflow, loss):
             found = far.get(place_of(run, made))
-            activation = _compared(run, dataflow, made) if found is not None else None
+            activation = _compared(dataflow, made) if found is not None else None
             if found is not None and activation is not None:
                 match = Match("likely", _evidence(run, activation, made, found))
                 yield Suspect(activation, TARGET_OUT_OF_REACH, match, len(found))
@@ -57,8 +57,9 @@ def _is_far(run: Run, event: TensorEvent, found: Magnitudes) -> bool:
     return least is not None and len(found) >= _MANY and bool(found.largest.min() >= least)
 
 
-def _compared(run: Run, dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
+def _compared(dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
     """Return the activation that a difference compares with what no trained variable is in."""
+    run = dataflow.run
     uses = {use.op_type for use in dataflow.consumers(event)}
     if op_type_of(run, event) == "Sub" and uses.isdisjoint(_DISTANCES):
         return None

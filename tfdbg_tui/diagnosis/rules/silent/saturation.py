@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.logdir import Run, TensorSummary
+    from tfdbg_tui.logdir import TensorSummary
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
     Measured = Sequence[tuple[TensorEvent, Magnitudes]]
@@ -61,30 +61,28 @@ _SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
 _FLAT = 1e-4  # of the gradient: so much comes through where the slope is that, 5 from the middle
 
 
-def find_saturated(run: Run, dataflow: Dataflow, measured: Measured) -> list[Suspect]:
+def find_saturated(dataflow: Dataflow, measured: Measured) -> list[Suspect]:
     """Return the activations that let next to nothing back.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
     """
-    found = list(_wide(run, dataflow, measured)) or list(_flat(run, dataflow, measured))
-    return list(_once_a_layer(run, dataflow, found))
+    found = list(_wide(dataflow, measured)) or list(_flat(dataflow, measured))
+    return list(_once_a_layer(dataflow, found))
 
 
-def _once_a_layer(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
+def _once_a_layer(dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
     """Yield the first suspect of each layer: a recurrent cell has several gates, or several calls.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         found: Suspects; those of no layer are all yielded.
     """
     of_layers: dict[Hashable, list[Suspect]] = defaultdict(list)
     for suspect in found:
         forward = forward_op(dataflow, suspect.event)
-        layer = forward.layer if forward else recorded_layer(run, suspect.event)
+        layer = forward.layer if forward else recorded_layer(dataflow.run, suspect.event)
         of_layers[layer or suspect.event, suspect.rule.id].append(suspect)
     for first, *others in of_layers.values():
         if others:
@@ -95,8 +93,9 @@ def _once_a_layer(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterato
             yield first
 
 
-def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
+def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield activations of what is far too large, from the first computation on or of late."""
+    run = dataflow.run
     for event, _ in measured:
         op_type = op_type_of(run, event)
         if op_type not in _BEFORE or is_backward(run, event):
@@ -112,7 +111,7 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         before = magnitudes_of(dataflow, given.event)
         if len(before) < _MANY:
             continue
-        found = _width(run, dataflow, event, before, given.event)
+        found = _width(dataflow, event, before, given.event)
         if found is None:
             continue
         low, high, wide = found
@@ -128,20 +127,19 @@ def _wide(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
 
 
 def _width(
-    run: Run, dataflow: Dataflow, event: TensorEvent, before: Magnitudes, given: TensorEvent
+    dataflow: Dataflow, event: TensorEvent, before: Magnitudes, given: TensorEvent
 ) -> tuple[float, float, Magnitudes] | None:
     """Return from where to where what an activation takes runs, and the computations of which.
 
     None where it is not too wide: from the first computation on, or far more so since a later one.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The result of the activation.
         before: The magnitudes of what it takes.
         given: A computation of that.
     """
-    softmax = op_type_of(run, event) in _SOFTMAX
+    softmax = op_type_of(dataflow.run, event) in _SOFTMAX
     width = _APART if softmax else 2 * _WIDE
     if softmax and _is_attention(dataflow, event):
         width = _APART_IN_ATTENTION
@@ -156,7 +154,9 @@ def _width(
         rows = mine.rows[np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(int))]
         events = [replace(given, index=row) for row in rows.tolist()]
         size = _SOME_SIZE if least == width or not softmax else _PAIR
-        ends = [_ends(summary_of(run, one), least, size, softmax=softmax) for one in events]
+        ends = [
+            _ends(summary_of(dataflow.run, one), least, size, softmax=softmax) for one in events
+        ]
         if all(ends) and ends[-1]:
             return (*ends[-1], mine)
     return None
@@ -185,8 +185,9 @@ def _ends(
     return (low, high) if is_wide and (summary.size or 0) >= size else None
 
 
-def _flat(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
+def _flat(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield the gradients of tanh and sigmoid that let next to nothing back."""
+    run = dataflow.run
     for event, found in measured:
         summary = summary_of(run, event) if op_type_of(run, event) in _SLOPES else None
         if summary is None or (summary.size or 0) < _SOME_SIZE:

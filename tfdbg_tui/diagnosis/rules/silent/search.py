@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.roots import Causes
     from tfdbg_tui.diagnosis.rules.model import Explanation
-    from tfdbg_tui.logdir import Run, Site, TensorSummary
+    from tfdbg_tui.logdir import Site, TensorSummary
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _SAMPLE = 12  # computations of a place that are looked at
@@ -64,40 +64,39 @@ _CONSEQUENCES = (
 """What is always so where something else is, and is told by that."""
 
 
-def find_suspects(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
+def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
     """Return the places with silent defects, in order of their first tensors.
 
     Args:
-        run: The run.
-        dataflow: Where its tensors come from.
+        dataflow: Where tensors come from.
         causes: The roots of its alerts.
     """
-    skipped = find_skipped_steps(run, dataflow, causes)
+    skipped = find_skipped_steps(dataflow, causes)
     if any(not root.contained for root in causes.roots):
         return skipped  # every other statistic of a run with NaN is distorted
-    search = _Search(run, dataflow, causes)
-    measured = list(measured_tensors(run))
+    search = _Search(dataflow, causes)
+    measured = list(measured_tensors(dataflow.run))
     found = [
         *skipped,
         *search.sampled(),
         *search.softmax_twice(),
-        *find_softmax_of_one(run, dataflow, measured),
-        *find_not_probabilities(run, dataflow, measured),
-        *find_out_of_reach(run, dataflow, measured),
-        *find_near_overflow(run, search.reckoned),
+        *find_softmax_of_one(dataflow, measured),
+        *find_not_probabilities(dataflow, measured),
+        *find_out_of_reach(dataflow, measured),
+        *find_near_overflow(dataflow.run, search.reckoned),
         *(
-            list(find_at_bound(run, dataflow))
-            or find_divergence(run, dataflow)
-            or find_exploded(run, dataflow)
-            or find_long_steps(run, dataflow)
+            list(find_at_bound(dataflow))
+            or find_divergence(dataflow)
+            or find_exploded(dataflow)
+            or find_long_steps(dataflow)
         ),
-        *find_unchanged(run, dataflow),
-        *find_tiny_updates(run, dataflow),
-        *find_exploded_slots(run, dataflow),
-        *find_stalled(run, dataflow),
+        *find_unchanged(dataflow),
+        *find_tiny_updates(dataflow),
+        *find_exploded_slots(dataflow),
+        *find_stalled(dataflow),
     ]
     told = _without_consequences(found)
-    return sorted(_told_once(run, dataflow, told), key=lambda suspect: suspect.event.index)
+    return sorted(_told_once(dataflow, told), key=lambda suspect: suspect.event.index)
 
 
 def _without_consequences(found: list[Suspect]) -> list[Suspect]:
@@ -107,15 +106,16 @@ def _without_consequences(found: list[Suspect]) -> list[Suspect]:
     return [suspect for suspect in found if suspect.rule.id not in follow]
 
 
-def _told_once(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
+def _told_once(dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
     """Yield suspects, those of the same ops once.
 
     Where zeros are counted as well as measured, both ways find a layer that is off.  Training and
     evaluation compute it in functions of their own, or eagerly: that of the training is told.
     """
+    run = dataflow.run
     told: set[Hashable] = set()
     graphs: dict[Hashable, str | None] = {}
-    for suspect in sorted(found, key=lambda suspect: _order(run, dataflow, suspect.event)):
+    for suspect in sorted(found, key=lambda suspect: _order(dataflow, suspect.event)):
         kind = suspect.rule.id, suspect.layer
         layer, graph = recorded_layer(run, suspect.event), graph_id_of(run, suspect.event)
         place = *kind, place_of(run, suspect.event)
@@ -126,16 +126,17 @@ def _told_once(run: Run, dataflow: Dataflow, found: list[Suspect]) -> Iterator[S
             yield suspect
 
 
-def _order(run: Run, dataflow: Dataflow, event: TensorEvent) -> tuple[bool, int]:
+def _order(dataflow: Dataflow, event: TensorEvent) -> tuple[bool, int]:
     """Return a key by which what is in a training step sorts first, and then what ran first."""
     timeline = dataflow.timeline
     mine = timeline.execution_at(event)
-    in_step = mine is not None and run.executions.steps.of(mine) is not None
+    in_step = mine is not None and dataflow.run.executions.steps.of(mine) is not None
     return not in_step, timeline.first_execution(event)
 
 
 class _Search:
-    def __init__(self, run: Run, dataflow: Dataflow, causes: Causes) -> None:
+    def __init__(self, dataflow: Dataflow, causes: Causes) -> None:
+        run = dataflow.run
         self._run = run
         self._dataflow = dataflow
         self._causes = causes
@@ -171,10 +172,10 @@ class _Search:
         if len(known) < len(events):
             return None
         if op_type in RECTIFIERS and all(map(_all_zero, known)):
-            if is_hinge(self._run, self._dataflow, events[-1]):
+            if is_hinge(self._dataflow, events[-1]):
                 return None
             return self._suspect(
-                dead_relu(self._run, self._dataflow, events[0]),
+                dead_relu(self._dataflow, events[0]),
                 events,
                 len(rows),
                 f"all {known[-1].size:,} outputs are 0 in each of {len(rows):,} computations",

@@ -37,19 +37,18 @@ _HALVED = 8  # steps, from a scale of at least this to one below 1
 _LARGE_SCALE = 2.0**_HALVED  # a learning rate is never that large
 
 
-def find_skipped_steps(run: Run, dataflow: Dataflow, causes: Causes) -> list[Suspect]:
+def find_skipped_steps(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
     """Return the first bad gradient where most steps are skipped, and not only the first few.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         causes: The roots of its alerts.
     """
     for root in causes.roots:
-        suspect = _suspect(run, root.event, _skipped(run, dataflow, root))
+        suspect = _suspect(dataflow.run, root.event, _skipped(dataflow, root))
         if suspect is not None:
             return [suspect]
-    asked = (_suspect(run, made.event(0), made.bad) for made in _asked(run, dataflow))
+    asked = (_suspect(dataflow.run, made.event(0), made.bad) for made in _asked(dataflow))
     return [suspect for suspect in asked if suspect is not None][:1]
 
 
@@ -80,32 +79,33 @@ def _suspect(run: Run, event: TensorEvent, skipped: npt.NDArray[np.bool_]) -> Su
     return Suspect(event, rule, Match("likely", evidence), int(skipped.sum()))
 
 
-def _asked(run: Run, dataflow: Dataflow) -> Iterator[History]:
+def _asked(dataflow: Dataflow) -> Iterator[History]:
     """Yield the gradients in graphs of which the program asks if they are finite.
 
     They need not be of a root: NaN may come to them from the loss.
     """
-    for graph in list(run.graphs.values()):
+    for graph in list(dataflow.run.graphs.values()):
         asked = [op.input(0) for op in list(graph.ops.values()) if op.op_type == "IsFinite"]
         for ref in asked:
             for event in computed(dataflow, graph.graph_id, ref.op_name):
-                if event.slot == ref.slot and _is_of_gradients(run, dataflow, event):
+                if event.slot == ref.slot and _is_of_gradients(dataflow, event):
                     yield history_of(dataflow, event)
 
 
-def _is_of_gradients(run: Run, dataflow: Dataflow, event: TensorEvent) -> bool:
+def _is_of_gradients(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether a tensor is a gradient, or their sum, where a variable is used several times."""
     made = [p.event for p in dataflow.producers(event) if p.event is not None]
-    return any(is_backward(run, one) for one in (event, *made))
+    return any(is_backward(dataflow.run, one) for one in (event, *made))
 
 
-def _skipped(run: Run, dataflow: Dataflow, root: Root) -> npt.NDArray[np.bool_]:
+def _skipped(dataflow: Dataflow, root: Root) -> npt.NDArray[np.bool_]:
     """Return of each step whether gradients were not finite, and the program asked if they are.
 
     What it asks in Python leaves no record: but then it changes no variable in such a step.
     """
+    run = dataflow.run
     found = np.zeros(0, bool)
-    assigned = cache(lambda: _steps_that_assign(run, dataflow))
+    assigned = cache(lambda: _steps_that_assign(dataflow))
     for member in root.members:
         event = member.site.first
         if not is_backward(run, event) or is_not_given(run, event):
@@ -133,9 +133,9 @@ def _by_step(run: Run, history: History) -> tuple[Int64Array, npt.NDArray[np.boo
     return numbers, np.bincount(which, history.bad[steps >= 0]) > 0
 
 
-def _steps_that_assign(run: Run, dataflow: Dataflow) -> Int64Array:
+def _steps_that_assign(dataflow: Dataflow) -> Int64Array:
     """Return the steps in which variables are assigned, or may be."""
-    executions = run.executions
+    executions = dataflow.run.executions
     return executions.steps.numbers_of(executions.of_kinds(dataflow.variables.may_assign))
 
 

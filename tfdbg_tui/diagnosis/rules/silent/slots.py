@@ -26,13 +26,9 @@ _BESIDE = 1e4
 """So many times the largest gradient its root is: the steps are that much shorter than before."""
 
 
-def find_exploded_slots(run: Run, dataflow: Dataflow) -> list[Suspect]:
-    """Return what an optimizer keeps of squares of gradients, where it is beyond all of them.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-    """
+def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
+    """Return what an optimizer keeps of squares of gradients, where it is beyond all of them."""
+    run = dataflow.run
     if not dataflow.variables.trained:
         return []
     large = [

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 
-def find_softmax_of_one(run: Run, dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
+def find_softmax_of_one(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield each softmax over one number, where all that is trained is trained by that number.
 
     Attention to a single key, or a mixture of one, is a softmax over one number as well: there a
     loss is made of other results besides.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         measured: Its tensors that were measured.
     """
+    run = dataflow.run
     ones = {
         place_of(run, event): (event, found)
         for event, found in measured

@@ -26,33 +26,28 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 
-def find_stalled(run: Run, dataflow: Dataflow) -> list[Suspect]:
-    """Return the layers that nothing comes through, in all that was measured of late.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-    """
-    measured = [(event, found) for event, found in _finite(run) if len(found) >= MANY]
+def find_stalled(dataflow: Dataflow) -> list[Suspect]:
+    """Return the layers that nothing comes through, in all that was measured of late."""
+    measured = [(event, found) for event, found in _finite(dataflow.run) if len(found) >= MANY]
     if not dataflow.variables.trained:
-        return [one for one in find_off(run, dataflow, measured) if is_given(run, dataflow, one)]
-    norms = find_norms_of_one(run, dataflow, measured)
+        return [one for one in find_off(dataflow, measured) if is_given(dataflow, one)]
+    norms = find_norms_of_one(dataflow, measured)
     gradients = [
         gradient
-        for gradient in gradients_of_layers(run, measured)
+        for gradient in gradients_of_layers(dataflow.run, measured)
         if gradient.layer not in norms.behind or gradient.largest.any()
     ]
     found = [
-        *find_off(run, dataflow, measured),
-        *find_saturated(run, dataflow, measured),
-        *find_vanishing(run, dataflow, gradients),
-        *find_fading(run, dataflow, measured),
+        *find_off(dataflow, measured),
+        *find_saturated(dataflow, measured),
+        *find_vanishing(dataflow, gradients),
+        *find_fading(dataflow, measured),
     ]
-    found = found or list(find_underflowing(run, dataflow, gradients))
+    found = found or list(find_underflowing(dataflow, gradients))
     if any(gradient.largest.any() for gradient in gradients):
         found = found or list(find_unreached(gradients))
     else:
-        found = found or list(find_no_gradient(run, dataflow, measured, gradients))
+        found = found or list(find_no_gradient(dataflow, measured, gradients))
     return [*norms.suspects, *found]
 
 

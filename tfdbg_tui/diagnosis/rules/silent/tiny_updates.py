@@ -83,22 +83,18 @@ class _Update(NamedTuple):
     share: Floats
 
 
-def find_tiny_updates(run: Run, dataflow: Dataflow) -> Iterator[Suspect]:
+def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the training functions all of whose updates are too small for their variables.
 
     A number does not change by what is less than a quarter of the distance to the next one at 1,
     times itself.  What begins with 0, as a bias does, changes all the same, and learns nothing.
     Where a schedule makes steps so short after some, nothing may have been learned in these: else
     they are short as all is learned.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
     """
     if not dataflow.variables.trained:
         return
-    for updates in _by_graph(run, dataflow).values():
-        dtype = dtype_of(run, updates[0].event) or ""
+    for updates in _by_graph(dataflow).values():
+        dtype = dtype_of(dataflow.run, updates[0].event) or ""
         since = _since(updates, _EPSILON.get(dtype, 0.0) / 4)
         if since is None or (since and _may_have_learned(dataflow)):
             continue
@@ -133,8 +129,9 @@ def _may_have_learned(dataflow: Dataflow) -> bool:
     return not fall or any(fall)
 
 
-def _by_graph(run: Run, dataflow: Dataflow) -> dict[str, list[_Update]]:
+def _by_graph(dataflow: Dataflow) -> dict[str, list[_Update]]:
     """Return the updates of each graph that has measured all that it makes."""
+    run = dataflow.run
     values = VariableValues(run, dataflow.calls)
     measured = _measured_in_graphs(run)
     reads: dict[tuple[str, Variable], Magnitudes] = {}

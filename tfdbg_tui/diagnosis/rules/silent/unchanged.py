@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.cuts import Cut
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir import Layer
 
 _NAMED = 3  # variables
 _AHEAD = 64  # executions after a result, in which an array that was made of it is looked for
@@ -24,13 +24,8 @@ _WEIGHTED = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Co
 """Ops of layers that take what the layer is given first, and then a variable."""
 
 
-def find_unchanged(run: Run, dataflow: Dataflow) -> list[Suspect]:
-    """Return the layers whose variables nothing changes, though they may be trained.
-
-    Args:
-        run: The run.
-        dataflow: Of the run.
-    """
+def find_unchanged(dataflow: Dataflow) -> list[Suspect]:
+    """Return the layers whose variables nothing changes, though they may be trained."""
     untrained_layers = find_untrained(dataflow)
     found, told = [], set[Untrained]()
     asked = [untrained for untrained in untrained_layers if untrained.asked]
@@ -43,16 +38,16 @@ def find_unchanged(run: Run, dataflow: Dataflow) -> list[Suspect]:
     for untrained in untrained_layers:
         if untrained in told:
             continue
-        event = _place(run, dataflow, untrained)
+        event = _place(dataflow, untrained)
         taker = None
         if event is None and untrained.layer is not None and untrained.asked:
-            event = output_of(run, untrained.layer)
-            taker = _takes_array_after(run, dataflow, event) if event is not None else None
+            event = output_of(dataflow.run, untrained.layer)
+            taker = _takes_array_after(dataflow, event) if event is not None else None
             if taker is None:
                 continue
         if event is not None:
             match = Match("likely", _evidence(untrained, taker))
-            step = next(iter(run.executions.steps.numbers.tolist()), None)
+            step = next(iter(dataflow.run.executions.steps.numbers.tolist()), None)
             suspect = Suspect(event, LAYER_NEVER_CHANGES, match, len(untrained.variables))
             found.append(replace(suspect, step=step))
     return found
@@ -85,28 +80,29 @@ def _keys(untrained: Untrained) -> set[tuple[int, int]]:
     return {variable.key for variable in untrained.variables}
 
 
-def _place(run: Run, dataflow: Dataflow, untrained: Untrained) -> TensorEvent | None:
+def _place(dataflow: Dataflow, untrained: Untrained) -> TensorEvent | None:
     """Return the last tensor of a layer that something uses, as nobody minds what is not used.
 
     Where variables were in no layer that was called, the making of the first one.
     """
     if untrained.layer is not None:
-        return _last_used(run, dataflow, untrained.layer)
+        return _last_used(dataflow, untrained.layer)
     return dataflow.timeline.maker_in(*untrained.variables[0].key)
 
 
-def _last_used(run: Run, dataflow: Dataflow, layer: Layer) -> TensorEvent | None:
-    output = output_of(run, layer)
+def _last_used(dataflow: Dataflow, layer: Layer) -> TensorEvent | None:
+    output = output_of(dataflow.run, layer)
     if output is None or output.kind == "graph_execution":
         return output  # What nothing uses, TensorFlow does not compute.
     return output if dataflow.consumers(output) else None
 
 
-def _takes_array_after(run: Run, dataflow: Dataflow, output: TensorEvent) -> Layer | None:
+def _takes_array_after(dataflow: Dataflow, output: TensorEvent) -> Layer | None:
     """Return the layer that takes an array made after a result that no op takes, in the same step.
 
     So it is where a result goes through NumPy.
     """
+    run = dataflow.run
     timeline, steps = dataflow.timeline, run.executions.steps
     made = timeline.output_ids(output.index)[output.slot]
     mine = run.layer_of_kind(run.executions.kind(output.index))

@@ -44,11 +44,10 @@ _SMALL = 1.0  # what is larger does not vanish, whatever others are
 _GROWN = 100.0  # times what it was in its first step: it does not vanish either
 
 
-def find_vanishing(run: Run, dataflow: Dataflow, gradients: list[LayerGradient]) -> list[Suspect]:
+def find_vanishing(dataflow: Dataflow, gradients: list[LayerGradient]) -> list[Suspect]:
     """Return the last gradient on the way back that is nothing beside the largest of its step.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         gradients: Those of its layers.
     """
@@ -61,10 +60,10 @@ def find_vanishing(run: Run, dataflow: Dataflow, gradients: list[LayerGradient])
     grows = recent.min(axis=1) > _GROWN * np.where(first > 0, first, np.inf)
     small = (recent.max(axis=1) < _SMALL) & ~grows
     nothing = (share.max(axis=1) <= _VANISHED) & small
-    if not nothing.any() and loss_stands(run, dataflow):
+    if not nothing.any() and loss_stands(dataflow):
         nothing = (share.max(axis=1) <= _VANISHED_IN_VAIN) & small
     arrived = {gradients[n].event for n in np.flatnonzero(share.max(axis=1) >= _ARRIVED).tolist()}
-    gone = _in_vain(run, dataflow, gradients, nothing, arrived)
+    gone = _in_vain(dataflow, gradients, nothing, arrived)
     if not gone:
         return []
     last = max(gone, key=lambda number: gradients[number].event.index)
@@ -73,11 +72,11 @@ def find_vanishing(run: Run, dataflow: Dataflow, gradients: list[LayerGradient])
         f"{recent[:, -1].max():.3g}"
     )
     event, layer, _ = gradients[last]
-    cancelled = _cancelled(run, dataflow, event)
+    cancelled = _cancelled(dataflow, event)
     rule = OUTPUT_CANCELLED if cancelled else VANISHING_GRADIENT
     evidence += cancelled
     with_it = (gradients[number].layer for number in gone)
-    others = dict.fromkeys((*with_it, *_handed_on_to(run, dataflow, event)))
+    others = dict.fromkeys((*with_it, *_handed_on_to(dataflow, event)))
     return [
         Suspect(
             event,
@@ -90,7 +89,6 @@ def find_vanishing(run: Run, dataflow: Dataflow, gradients: list[LayerGradient])
 
 
 def _in_vain(
-    run: Run,
     dataflow: Dataflow,
     gradients: list[LayerGradient],
     nothing: npt.NDArray[np.bool_],
@@ -101,13 +99,12 @@ def _in_vain(
     A layer that is used in several places learns from what reaches one of them.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         gradients: Those of its layers.
         nothing: Of each whether it is nothing beside the largest.
         arrived: Those of layers that learn.
     """
-    of = [_of_layer(run, gradient) for gradient in gradients]
+    of = [_of_layer(dataflow.run, gradient) for gradient in gradients]
     learning = {key for key, gone in zip(of, nothing, strict=True) if key[0] and not gone}
     gone, elsewhere = [], set()
     for number in np.flatnonzero(nothing).tolist():
@@ -116,33 +113,32 @@ def _in_vain(
         else:
             gone.append(number)
     if elsewhere:
-        made_of = {n: _made_of(run, dataflow, [gradients[n].event]) for n in gone}
+        made_of = {n: _made_of(dataflow, [gradients[n].event]) for n in gone}
         gone = [n for n in gone if not _begins_small(made_of[n], elsewhere, arrived)]
     if gone:
-        passed = _made_of(run, dataflow, arrived)
-        gone = [n for n in gone if not _goes_on(run, dataflow, gradients[n].event, passed)]
+        passed = _made_of(dataflow, arrived)
+        gone = [n for n in gone if not _goes_on(dataflow, gradients[n].event, passed)]
     if gone:
         alive = [gradients[number].event for number in np.flatnonzero(~nothing).tolist()]
         sums = {added for event in alive for added in _sums_of(dataflow, event)}
-        gone = [n for n in gone if not _is_summand(run, dataflow, gradients[n].event, sums)]
+        gone = [n for n in gone if not _is_summand(dataflow, gradients[n].event, sums)]
     return gone
 
 
-def _cancelled(run: Run, dataflow: Dataflow, event: TensorEvent) -> str:
+def _cancelled(dataflow: Dataflow, event: TensorEvent) -> str:
     """Say how gradients that a gradient is made of cancel one another in a sum; "" if none do.
 
     What a layer gives is broadcast in an addition, say, and its gradient summed up therefore.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The gradient.
     """
     waiting = [event]
     for _ in range(_TO_SUM):
         made = dict.fromkeys(p.event for one in waiting for p in dataflow.producers(one))
-        waiting = [one for one in made if one is not None and _is_of_gradients(run, one)]
-        for added in (one for one in waiting if op_type_of(run, one) in _REDUCTIONS):
+        waiting = [one for one in made if one is not None and _is_of_gradients(dataflow.run, one)]
+        for added in (one for one in waiting if op_type_of(dataflow.run, one) in _REDUCTIONS):
             after = magnitudes_of(dataflow, added).largest[-MANY:]
             given = next((p.event for p in dataflow.producers(added)), None)
             largest = magnitudes_of(dataflow, given).largest[-MANY:] if given else after
@@ -151,13 +147,15 @@ def _cancelled(run: Run, dataflow: Dataflow, event: TensorEvent) -> str:
     return ""
 
 
-def _made_of(run: Run, dataflow: Dataflow, events: Iterable[TensorEvent]) -> set[TensorEvent]:
+def _made_of(dataflow: Dataflow, events: Iterable[TensorEvent]) -> set[TensorEvent]:
     """Return all gradients that some are computed from, and sums of several gradients."""
     waiting = list(events)
     found: set[TensorEvent] = set()
     while waiting:
         made = (producer.event for producer in dataflow.producers(waiting.pop()))
-        new = {one for one in made if one is not None and _is_of_gradients(run, one)} - found
+        new = {
+            one for one in made if one is not None and _is_of_gradients(dataflow.run, one)
+        } - found
         found |= new
         waiting += new
     return found
@@ -192,14 +190,13 @@ def _begins_small(
     return not made_of.isdisjoint(elsewhere) and made_of.isdisjoint(arrived)
 
 
-def _goes_on(run: Run, dataflow: Dataflow, event: TensorEvent, passed: Set[TensorEvent]) -> bool:
+def _goes_on(dataflow: Dataflow, event: TensorEvent, passed: Set[TensorEvent]) -> bool:
     """Whether a gradient is on the way to layers that learn, or is of weights of one that is.
 
     How large it is says little then: gradients of weights are as large as what the layer takes, and
     are summed up over a batch.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The gradient.
         passed: What the gradients of layers that learn are computed from.
@@ -224,11 +221,10 @@ def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
                 waiting.append(use.event)
 
 
-def _is_summand(run: Run, dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]) -> bool:
+def _is_summand(dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]) -> bool:
     """Whether all that comes of a gradient is added to others, as far as it is taken at all.
 
     Args:
-        run: The run.
         dataflow: Of the run.
         event: The gradient.
         sums: Those of the gradients that do not vanish.
@@ -243,7 +239,7 @@ def _is_summand(run: Run, dataflow: Dataflow, event: TensorEvent, sums: Set[Tens
                 return False
             if made in sums:
                 is_added = True
-            elif use.op_type not in ADDS and not is_backward(run, made):
+            elif use.op_type not in ADDS and not is_backward(dataflow.run, made):
                 return False
             elif made not in seen:
                 seen.add(made)
@@ -257,13 +253,13 @@ def _is_taken(use: Use) -> bool:
     return op_type not in PASS_THROUGH and not only_makes_floats(op_type)
 
 
-def _handed_on_to(run: Run, dataflow: Dataflow, event: TensorEvent) -> Iterator[Layer | None]:
+def _handed_on_to(dataflow: Dataflow, event: TensorEvent) -> Iterator[Layer | None]:
     """Yield the layers that get a gradient next, on the way back: it is no larger there."""
-    layers = LayersOfOps(run)
+    layers = LayersOfOps(dataflow.run)
     mine, made = layers.of_event(event), [event]
     for _ in range(_TO_NEXT):
         uses = dict.fromkeys(use.event for one in made for use in dataflow.consumers(one))
-        made = [use for use in uses if use is not None and is_backward(run, use)]
+        made = [use for use in uses if use is not None and is_backward(dataflow.run, use)]
         reached = dict.fromkeys(layers.of_event(one) for one in made)
         if any(one not in (None, mine) for one in reached):
             yield from (one for one in reached if one != mine)
