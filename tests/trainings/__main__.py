@@ -52,7 +52,9 @@ RULES = {
         *("mean-of-nothing", "overflowed-at-once", *DIVERGED),
     },
     "saturated": {"saturated-activation", "saturated-softmax", "log-of-softmax"},
-    "vanishing-gradients": {"vanishing-gradient", "output-cancelled", "gradient-underflow"},
+    "vanishing-gradients": {
+        *("vanishing-gradient", "output-cancelled", "gradient-underflow", "norm-of-one")
+    },
     "layer-never-changes": {"layer-never-changes", "no-gradient"},
 }
 """Of each cause the rules that name it."""
