@@ -16,6 +16,7 @@ from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import AVERAGES, losses, magnitudes_of_loss, may_be_negative
+from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -221,15 +222,12 @@ def _explained_by_data(dataflow: Dataflow, loss: TensorEvent, last: int) -> floa
 
 def _compared_data(dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEvent]:
     """Yield what a function is given and a loss is made of, element by element."""
-    waiting, seen = [loss], {loss}
-    while waiting:
-        event = waiting.pop()
+    events = Worklist([loss])
+    for event in events:
         if op_type_of(dataflow.run, event) in ARGUMENTS:
             yield event
         elif op_type_of(dataflow.run, event) in AVERAGES | ELEMENTWISE:
-            made = {one.event for one in dataflow.producers(event) if one.event is not None} - seen
-            seen |= made
-            waiting += made
+            events.add(*(p.event for p in dataflow.producers(event) if p.event is not None))
 
 
 def _speeds_up(steps: Int64Array, largest: Floats) -> bool:

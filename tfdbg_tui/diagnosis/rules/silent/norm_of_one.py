@@ -15,6 +15,7 @@ from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NORM_OF_ONE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.training import given_to, losses, made_of
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
@@ -166,13 +167,10 @@ def _reached(
     links: Mapping[TensorEvent, Set[TensorEvent]], events: Iterable[TensorEvent]
 ) -> set[TensorEvent]:
     """Return all that links lead to from some tensors, by way of others."""
-    found: set[TensorEvent] = set()
-    waiting = list(events)
-    while waiting:
-        new = links.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return found
+    found = Worklist(one for event in events for one in links.get(event, ()))
+    for event in found:
+        found.add(*links.get(event, ()))
+    return found.seen
 
 
 def _suspects(layers: LayersOfOps, norms: list[_Norm]) -> list[Suspect]:

@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY
 from tfdbg_tui.diagnosis.rules.silent.learning import loss_stands
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.updates import variables_read
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -136,8 +137,9 @@ def _cancelled(dataflow: Dataflow, event: TensorEvent) -> str:
     """
     waiting = [event]
     for _ in range(_TO_SUM):
-        made = dict.fromkeys(p.event for one in waiting for p in dataflow.producers(one))
-        waiting = [one for one in made if one is not None and _is_of_gradients(dataflow.run, one)]
+        waiting = [
+            *dict.fromkeys(made for one in waiting for made in _gradients_given_to(dataflow, one))
+        ]
         for added in (one for one in waiting if op_type_of(dataflow.run, one) in _REDUCTIONS):
             after = magnitudes_of(dataflow, added).largest[-MANY:]
             given = next((p.event for p in dataflow.producers(added)), None)
@@ -149,16 +151,17 @@ def _cancelled(dataflow: Dataflow, event: TensorEvent) -> str:
 
 def _made_of(dataflow: Dataflow, events: Iterable[TensorEvent]) -> set[TensorEvent]:
     """Return all gradients that some are computed from, and sums of several gradients."""
-    waiting = list(events)
-    found: set[TensorEvent] = set()
-    while waiting:
-        made = (producer.event for producer in dataflow.producers(waiting.pop()))
-        new = {
-            one for one in made if one is not None and _is_of_gradients(dataflow.run, one)
-        } - found
-        found |= new
-        waiting += new
-    return found
+    found = Worklist(made for event in events for made in _gradients_given_to(dataflow, event))
+    for event in found:
+        found.add(*_gradients_given_to(dataflow, event))
+    return found.seen
+
+
+def _gradients_given_to(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
+    """Yield the gradients that a tensor is computed from, and sums of several gradients."""
+    for producer in dataflow.producers(event):
+        if producer.event is not None and _is_of_gradients(dataflow.run, producer.event):
+            yield producer.event
 
 
 def _is_of_gradients(run: Run, event: TensorEvent) -> bool:
@@ -212,13 +215,13 @@ def _sums_of(dataflow: Dataflow, event: TensorEvent) -> Iterator[TensorEvent]:
 
     It may be reshaped before, as by a layer that is given more than two dimensions.
     """
-    waiting = [event]
-    while waiting:
-        for use in dataflow.consumers(waiting.pop()):
+    arranged = Worklist([event])
+    for one in arranged:
+        for use in dataflow.consumers(one):
             if use.event is not None and use.op_type in ADDS:
                 yield use.event
             elif use.event is not None and use.op_type in ARRANGES:
-                waiting.append(use.event)
+                arranged.add(use.event)
 
 
 def _is_summand(dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]) -> bool:
