@@ -126,6 +126,9 @@ class ExitCalls:
             return
         # Anything else than a number Python prints, and fails.
         succeeds = status is None or (isinstance(status, int) and status == 0)
+        if succeeds:
+            self._failure = None
+            return
         # A class of the program may fail to describe itself.
         described = f"{how}({_STATUS.repr_instance(status, 1)})"
-        self._failure = None if succeeds else (described, self._executions())
+        self._failure = described, self._executions()

@@ -30,7 +30,8 @@ class Signal:
 
     def give(self) -> None:
         """Wake it, or keep it from waiting the next time."""
-        self._given.put(None)
+        if self._given.empty():  # one is enough
+            self._given.put(None)
 
     def wait(self, seconds: float) -> bool:
         """Wait until somebody gives the signal; return whether somebody has."""

@@ -106,7 +106,7 @@ class Recorder:
         self._omissions = Omissions()
         self._drain_lock = locks.new()
         self._writing_thread: int | None = None
-        self._looks_around = False  # the writer thread
+        self._is_in_round = False  # whether the writer thread is in `each_round`
         self._wake = locks.Signal()
         self._stopped = True
         self._thread: threading.Thread | None = None
@@ -218,8 +218,8 @@ class Recorder:
 
     def _empties_queues(self) -> bool:
         """Return whether the writer thread does, or will: it may itself wait for this thread."""
-        is_kept = self._looks_around or self._is_writing()
-        return not (is_kept or self.broken or self._stopped)
+        may_wait_for_this = self._is_in_round or self._is_writing()
+        return not (may_wait_for_this or self.broken or self._stopped)
 
     def wait_for_bad(self, reason: str) -> None:
         """Keep the newest events in memory from now on, and write them once one is bad.
@@ -373,19 +373,19 @@ class Recorder:
             try:
                 self._wake.wait(_INTERVAL_SECONDS)
                 if not self.broken:
-                    self._look_around()
+                    self._do_round()
                 with self._alone():
                     self._guarded(self._drain)
             # Whatever it is, the thread goes on: the program waits where nobody empties queues.
             except BaseException as error:
                 self._give_up(error)
 
-    def _look_around(self) -> None:
-        self._looks_around = True
+    def _do_round(self) -> None:
+        self._is_in_round = True
         try:
             self.each_round()
         finally:
-            self._looks_around = False
+            self._is_in_round = False
 
     def _guarded(self, write: Callable[[], None]) -> None:
         """Call what writes files; give up recording where they cannot be written."""
