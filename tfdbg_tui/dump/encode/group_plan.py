@@ -79,6 +79,7 @@ class GroupPlan:
         measured: Whether now and then all rows are handed over with their extremes.
         adaptive: Whether bad tensors, and the inputs of their ops, are described in full.
         dump_mode: The mode of the dump, which that of a tensor that is recorded whole may not be.
+        first_only: Whether no more than the first executions are recorded.
         overwritten: Whether the tensors will be gone when something made from them is seen to be
             bad, so that those that are not too large are detailed in any case.
         sizes_put: How many sizes it puts into a row of the queue.
@@ -111,6 +112,7 @@ class GroupPlan:
     measured: bool
     adaptive: bool
     dump_mode: TensorDebugMode
+    first_only: bool = False
     overwritten: bool = False
     sizes_put: int = 0
     columns: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.observe import instrument, observed, references, row_queue
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer
 from tfdbg_tui.dump.observe.groups import Group
-from tfdbg_tui.dump.observe.magnitudes import ExecutionCount
+from tfdbg_tui.dump.observe.magnitudes import ExecutionCount, FirstExecutions
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops
@@ -23,7 +23,7 @@ from tfdbg_tui.wire.modes import TensorDebugMode
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfdbg_tui.dump.encode.group_plan import Row
+    from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
     from tfdbg_tui.dump.observe.groups import Dump
     from tfdbg_tui.dump.observe.observed import Observed
@@ -298,14 +298,13 @@ class FunctionOps:
                 measured=measured,
                 caller=device,
             )
-            # A dataset's functions run ahead of the steps that use what they make.
-            counts_itself = measured and added.usage.stateless
-            every = self._options.magnitudes_every
-            group = Group(plan, self._dump, ExecutionCount(every) if counts_itself else None)
+            plan.first_only = len(items) == 1 and self._is_first_only(added, graph, items[0])
+            group = Group(plan, self._dump, self._executions(plan, added.usage))
             added.kept.append(row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
             after = sinks[-1:] or earlier
-            is_end = ends and number == len(groups) and instrument.goes_into_queue(added, plan)
+            is_last = number == len(groups) and not plan.first_only
+            is_end = ends and is_last and instrument.goes_into_queue(added, plan)
             last = added.number_of_call() if is_end else None
             sinks.append(
                 instrument.add_group(added, items, group, iteration, input_row, after, ends=last)
@@ -325,9 +324,37 @@ class FunctionOps:
                 list(some), graph_id, options, shapes_doubtful=doubtful, names=added.devices
             )
             had = [item for item in found if added.has(item.tensor)]
+            others: list[Observed] = []
+            for item in had:
+                if self._is_first_only(added, graph, item):
+                    yield [item], options.mode
+                else:
+                    others.append(item)
             yield from (
-                (items, options.mode) for items in observed.groups_of(had, added.usage.dimension)
+                (items, options.mode) for items in observed.groups_of(others, added.usage.dimension)
             )
+
+    def _is_first_only(self, added: AddedGraph, graph: Any, item: Observed) -> bool:
+        """Return whether no more than the first executions of a large input are recorded.
+
+        What is given to an inner function is on record outside; what a function captures stays as
+        it is, and so do data of which a dataset takes one batch after the other.
+        """
+        usage = added.usage
+        if not (self._options.adaptive and self._options.measures) or usage.device:
+            return False
+        if usage.in_session or not observed.is_large_and_taken_in_parts(item):
+            return False
+        captured = functions.capture_inputs(graph)
+        return not usage.outermost or any(item.tensor is tensor for tensor in captured)
+
+    def _executions(self, plan: GroupPlan, usage: Usage) -> ExecutionCount | None:
+        """Return what says which executions of a group are measured, if not the dump does."""
+        if plan.first_only:
+            return FirstExecutions()
+        # A dataset's functions run ahead of the steps that use what they make.
+        counts_itself = plan.measured and usage.stateless
+        return ExecutionCount(self._options.magnitudes_every) if counts_itself else None
 
     def _input_rows(self, graph: Any, added: AddedGraph) -> Callable[[Any], Row | None]:
         """Return what gives the row of a tensor that an op of a graph takes."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.summaries import EXACT_FLOAT32
@@ -228,6 +229,8 @@ class _GroupBuilder:
                 tensors = [tensor for _, tensor in self._columns]
                 row = callbacks.kept(self._host.after(after), row, tensors)
             return self._put(row, elements.none(self._host), after)
+        if self._plan.first_only:
+            return self._put_first(looks, after)
         arguments = looks.arguments()
         if self._are_elements_few(arguments):
             self._plan.handed_over = tuple(argument.handed_over for argument in arguments)
@@ -237,6 +240,18 @@ class _GroupBuilder:
         if self._place.repeated and self._plan.counted and may_be_few:
             return self._put_bad_elements(looks, arguments, after)
         return self._put(self._with_details(looks, after), elements.none(self._host), after)
+
+    def _put_first(self, looks: Looks, after: Sequence[Any]) -> Any:
+        """Let Python look at the tensors of the first executions, and nobody at those of others."""
+        ops = self._host
+        row = self._row(ops, None, looks.sizes)
+        condition = ops.tensor("Cast", self._number_of_next_measured(), DstT=tf.bool)
+        told = self._counted_down(ops.op("Switch", row, condition).outputs[1])
+        everywhere = ops.constant(np.ones((len(self._plan.seen), 2)), tf.float64)
+        detailed = self._detailed(told, everywhere, looks.arguments(), after)
+        none = elements.none(ops)
+        not_told = ops.op("Switch", ops.constant(0, tf.int32), condition).outputs[0]
+        return ops.op("Merge", [not_told, self._put_branch(detailed, none, after)])
 
     def _put_bad_elements(
         self, looks: Looks, arguments: Sequence[elements.Argument], after: Sequence[Any]
@@ -397,11 +412,15 @@ class _GroupBuilder:
         if self._place.run_is_measured is not None:
             return self._host.tensor("AddV2", look, self._place.run_is_measured)
         if self._executions is not None:
-            self._executions.ask(self._number)
-            numbers, _ = self._measured()
-            following = magnitudes.next_measured(self._host, numbers, self._number)
-            return self._host.tensor("AddV2", look, following)
+            return self._host.tensor("AddV2", look, self._number_of_next_measured())
         return magnitudes.or_measured(self._host, self._measured(), look)
+
+    def _number_of_next_measured(self) -> Any:
+        """Return of how many of the next executions Python is told in any case."""
+        assert self._executions is not None
+        self._executions.ask(self._number)
+        numbers, _ = self._measured()
+        return magnitudes.next_measured(self._host, numbers, self._number)
 
     def _measured(self) -> Any:
         """Return what says whether what runs is measured; all groups of a graph share it."""

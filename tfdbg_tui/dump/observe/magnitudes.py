@@ -180,6 +180,16 @@ class ExecutionCount:
         resources.add_to_set(_NAME, [-self._number], executions)
 
 
+class FirstExecutions(ExecutionCount):
+    """Says that the first executions of a group are measured, and no others."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def ran(self, executions: int) -> None:
+        """Ask for no more of them."""
+
+
 class MeasuredSteps:
     """Says which executions are measured.
 

@@ -13,6 +13,7 @@ from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
 from tfdbg_tui.dump.observe import references, skipped_ops
 from tfdbg_tui.dump.tensorflow import devices, scratch_outputs
 from tfdbg_tui.dump.tensorflow.eager_tensor import is_eager, num_elements
+from tfdbg_tui.dump.tensorflow.function_defs import hands_on_inputs
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ JOINED_BYTES = 1 << 20
 """On an accelerator tensors of up to so many bytes each are joined with others."""
 ALL_JOINED_BYTES = 16 << 20
 """So many bytes of a group are joined: the accelerator's memory may be nearly full."""
+_LARGE_INPUT_BYTES = 4 << 20
+"""To look at an input with fewer bytes takes less than a quarter of a millisecond."""
+_TAKE_PARTS = frozenset(("Gather", "GatherNd", "GatherV2", "Slice", "StridedSlice"))
+"""Types of ops that take parts of their first input."""
 _MAX_RANK = 31
 """numpy arrays have at most 32 dimensions before numpy 2, and a pack has one more than a tensor."""
 
@@ -187,6 +192,26 @@ def _is_recorded(tensor: Any, options: Options) -> bool:
     else:
         has_type = bool(dtype.is_numpy_compatible)
     return has_type and fits_numpy(tensor)
+
+
+def is_large_and_taken_in_parts(item: Observed) -> bool:
+    """Return whether a function takes no more than parts of an input that is large.
+
+    That is so of all data of Keras' `fit`, of which each batch is gathered: to look at them takes
+    much longer than to make the batch.
+    """
+    tensor = item.tensor
+    if item.op_type != "Placeholder" or estimated_bytes(tensor, 1) < _LARGE_INPUT_BYTES:
+        return False
+    users = tensor.consumers()
+    return bool(users) and all(_takes_part(op, tensor) for op in users)
+
+
+def _takes_part(op: Any, tensor: Any) -> bool:
+    """Return whether an op takes parts of a tensor, or hands it to a function that has its own."""
+    if hands_on_inputs(op.node_def):
+        return True
+    return op.type in _TAKE_PARTS and op.inputs[0] is tensor
 
 
 def groups_of(
