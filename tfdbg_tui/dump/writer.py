@@ -290,7 +290,8 @@ class DumpWriter:
 
     def _step_changed(self, number: int | None, batch: steps.FitBatch | None) -> None:
         try:
-            row_queue.mark(self.now)
+            # Datasets run ahead of the steps.
+            row_queue.mark(self.now, of_datasets=False)
             self._fit_batches.step_changes(number, batch)
             # What runs between steps is recorded like the step before, if only some are wanted.
             if number is not None or self.options.steps is None:

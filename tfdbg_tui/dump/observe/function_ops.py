@@ -238,7 +238,10 @@ class FunctionOps:
         # The last sink does not wait for what the last iteration of a loop records.
         ends = added.usage.outermost and not self._graphs.has_loops(graph)
         between = self._add_segment(added, graph, ops[start:], after, ends=ends)
-        return sinks + between, between[-1:] or [added.op(op) for op in after]
+        last = between[-1:] or [added.op(op) for op in after]
+        if ends and last and not added.numbered and instrument.tells_in_rows(self._options.mode):
+            between.append(instrument.add_end(added, last))
+        return sinks + between, last
 
     def _is_whole(self, recorded: RecordedOp) -> bool:
         """Return whether the elements of what an op makes are recorded."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.group_plan import GroupPlan, Row
     from tfdbg_tui.dump.observe.groups import Group
     from tfdbg_tui.dump.observe.observed import Observed
-    from tfdbg_tui.dump.observe.places import Place
+    from tfdbg_tui.dump.observe.places import AddedGraph, Place
 
 _FEW_TENSORS = 16
 _FEW_ELEMENTS = 4096
@@ -78,6 +78,18 @@ def add_group(
     builder = _GroupBuilder(place, items, group, iteration, input_row, serial, ends)
     with own.scope(place.graph):
         return builder.build(after)
+
+
+def add_end(added: AddedGraph, after: Sequence[Any]) -> Any:
+    """Return a new op that tells that a call ends; see `row_queue.last_number`.
+
+    Args:
+        added: Takes the op.
+        after: What it waits for, after which nothing of the call comes in the queue.
+    """
+    with own.scope(added.graph):
+        ops = OpMaker(added.graph, after=after)
+        return row_queue.put_end(ops, added.number_of_call())
 
 
 def goes_into_queue(place: Place, plan: GroupPlan) -> bool:

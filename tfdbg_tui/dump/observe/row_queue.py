@@ -7,8 +7,9 @@ thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes on f
 process, as what was made to record may run for as long.
 
 A number below zero in place of the iteration says that what ran until then has ended, such as a
-call.  The last group of a function puts it there, where nothing else runs during the call (see
-`last_number`); else Python puts a *mark* after the rows, which takes a third of a small call.
+call.  The last group of a function puts it there, or an op after the last call in it, where nothing
+else runs during the call (see `last_number`); else Python puts a *mark* after the rows, which takes
+as long as forty ops of a graph.
 
 Each session of TensorFlow 1 has a stage of its own.  The thread empties it while a run is in
 progress, and what is left is taken out when the run ends.
@@ -45,7 +46,7 @@ from tfdbg_tui.dump.encode.queue_rows import (
     WIDTH,
     rows_for,
 )
-from tfdbg_tui.dump.observe import callbacks, taken_rows
+from tfdbg_tui.dump.observe import callbacks, elements, taken_rows
 from tfdbg_tui.dump.observe.calls import LoneCall, Moment
 from tfdbg_tui.dump.tensorflow import (
     collected_graphs,
@@ -122,6 +123,17 @@ def put(ops: OpMaker, rows: Any, iteration: Any, words: Any, *, in_session: bool
     return stages.put(ops.on("/device:CPU:0"), _NAME, *values, is_bounded=not in_session)
 
 
+def put_end(ops: OpMaker, number: Any) -> Any:
+    """Return an op that tells through the queue that a call ends.
+
+    Args:
+        ops: Makes the ops.
+        number: See `last_number`.
+    """
+    row = ops.constant(np.zeros((1, WIDTH)), tf.int64)
+    return put(ops, row, number, elements.none(ops), in_session=False)
+
+
 def watch() -> None:
     """Take rows out of the queue from now on."""
     _queue.watch()
@@ -168,13 +180,17 @@ def end(call: Call, now: Callable[[], Moment], then: Callable[[], None] | None =
     _queue.end_call(call, now, then)
 
 
-def mark(now: Callable[[], Moment]) -> None:
+def mark(now: Callable[[], Moment], *, of_datasets: bool = True) -> None:
     """Note what runs now, to which the rows belong that were put since the last call ended.
 
     There are none where no call runs and no dataset has a function that puts some.
+
+    Args:
+        now: Returns what runs now.
+        of_datasets: Whether that matters for rows of datasets as well.
     """
     with _queue.mark_lock:
-        if _queue.takes_rows_of_datasets or now().calls:
+        if (of_datasets and _queue.takes_rows_of_datasets) or now().calls:
             _queue.mark(now)
 
 
