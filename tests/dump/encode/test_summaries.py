@@ -34,8 +34,9 @@ def test_one_bad_element_is_enough(dtype: Any, size: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=lambda dtype: np.dtype(dtype).name)
-def test_one_other_element_is_not_nan_all_over(dtype: Any) -> None:
-    array = np.full([10, 10], np.nan, dtype)
+@pytest.mark.parametrize("size", [10, 50])
+def test_one_other_element_is_not_nan_all_over(dtype: Any, size: int) -> None:
+    array = np.full([size, size], np.nan, dtype)
     assert summaries.all_nan(array)
     for other in (1.0, np.inf):
         array[3, 3] = other

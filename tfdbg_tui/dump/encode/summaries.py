@@ -12,6 +12,7 @@ import math
 import struct
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,13 +47,16 @@ UNKNOWN_TO_OPS = frozenset({26, 27, 28})
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
+_vdot: Callable[[Any, Any], Any] = getattr(np.vdot, "_implementation", np.vdot)
+"""Without asking what arrays of other libraries would do."""
+
 _NO_EXTREME = float("nan")
 
 NO_KEY = 0x7FFFFFFF
 """The largest int32: the bits of a NaN."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Layout:
     """The bits of a floating type, as an unsigned integer of the same width."""
 
@@ -60,11 +64,11 @@ class _Layout:
     infinity: int
     smallest_counted: int  # Magnitudes below it count as zero.
 
-    @property
+    @cached_property
     def sign(self) -> int:
         return 1 << (8 * np.dtype(self.unsigned).itemsize - 1)
 
-    @property
+    @cached_property
     def magnitude(self) -> Any:
         """The mask of all bits but the sign."""
         return self.unsigned(self.sign - 1)
@@ -147,7 +151,9 @@ def all_finite(array: Any) -> bool:
     if dtype is _FLOAT32 or dtype is _FLOAT64:
         if array.size == 1:
             return math.isfinite(array.item())
-        return math.isfinite(np.vdot(array, array))
+        if array.size > _FEW and not math.isfinite(array.item(0)):
+            return False  # Most that begin with NaN are NaN all over: one look less.
+        return math.isfinite(_vdot(array, array))
     layout = _layout(dtype)
     if layout is None or array.size <= _FEW:
         return bool(np.count_nonzero(np.isfinite(array)) == array.size)
@@ -156,8 +162,16 @@ def all_finite(array: Any) -> bool:
 
 
 def all_nan(array: Any) -> bool:
-    """Return whether a floating or complex array that is not too large is NaN all over."""
-    return 0 < array.size <= _CHUNK and bool(np.count_nonzero(array != array) == array.size)
+    """Return whether a floating or complex array surely is NaN all over.
+
+    False may also mean that the cheap test could not tell: of large arrays of complex numbers, and
+    of NaN that have no bit in common besides those of infinity.
+    """
+    layout = _layout(array.dtype) if array.size > _FEW else None
+    if layout is None:
+        return 0 < array.size <= _CHUNK and bool(np.count_nonzero(array != array) == array.size)
+    common = np.bitwise_and.reduce(array.view(layout.unsigned), axis=None)
+    return int(common & layout.magnitude) > layout.infinity
 
 
 def count_bad(array: Any) -> HealthCounts:
