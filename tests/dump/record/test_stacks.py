@@ -51,23 +51,31 @@ def program() -> None:
         session.run(tf.math.log(tf.zeros([1])))
 
 
-def recorded_frames(root: Path) -> list[list[Frame]]:
-    """Return the frames of each recorded op, outermost first, in the order of recording."""
+def messages(root: Path, suffix: str, kind: Any, field: str) -> list[Any]:
+    """Return the recorded messages of a kind."""
+    (file_set,) = filesets.find_file_sets(str(root))
+    data = Path(file_set.path(suffix)).read_bytes()
+    decoded = [events.DebugEvent.decode(payload) for _, payload in tfrecord.records(data)]
+    return [kind.decode(getattr(e, field)) for e in decoded if getattr(e, field)]
 
-    def messages(suffix: str, kind: Any, field: str) -> list[Any]:
-        (file_set,) = filesets.find_file_sets(str(root))
-        data = Path(file_set.path(suffix)).read_bytes()
-        decoded = [events.DebugEvent.decode(payload) for _, payload in tfrecord.records(data)]
-        return [kind.decode(getattr(e, field)) for e in decoded if getattr(e, field)]
 
-    files = messages(filesets.SOURCE_FILES, events.SourceFile, "source_file")
+def frames_of(root: Path, ops: list[Any]) -> list[list[Frame]]:
+    """Return the frames of each of some recorded ops, outermost first."""
+    files = messages(root, filesets.SOURCE_FILES, events.SourceFile, "source_file")
     places: dict[str, Frame] = {}
-    for frame in messages(filesets.STACK_FRAMES, events.StackFrameWithId, "stack_frame_with_id"):
+    kind = events.StackFrameWithId
+    for frame in messages(root, filesets.STACK_FRAMES, kind, "stack_frame_with_id"):
         at = frame.file_line_col
         places[frame.id] = files[at.file_index].file_path, at.line, at.func
-    made = messages(filesets.GRAPHS, events.GraphOpCreation, "graph_op_creation")
-    locations = [events.CodeLocation.decode(op.code_location) for op in made]
+    locations = [events.CodeLocation.decode(op.code_location) for op in ops]
     return [[places[frame] for frame in location.stack_frame_ids] for location in locations]
+
+
+def recorded_frames(root: Path) -> list[list[Frame]]:
+    """Return the frames of each recorded op of graphs, in the order of recording."""
+    return frames_of(
+        root, messages(root, filesets.GRAPHS, events.GraphOpCreation, "graph_op_creation")
+    )
 
 
 def test_locations_are_those_of_tensorflow_which_is_not_asked(
@@ -106,6 +114,37 @@ def test_locations_are_those_of_tensorflow_which_is_not_asked(
     known = [(ours, theirs) for ours, theirs in both if theirs]  # of what is made in C++ it is not
     assert len(known) > 100
     assert all(ours == theirs for ours, theirs in known)
+
+
+def test_eager_ops_of_the_same_calls_are_told_apart_in_any_order(tmp_path: Path) -> None:
+    """The stacks differ only in code that is the same, or in a line far out."""
+    first = lambda x: tf.math.sin(x)  # noqa: E731
+    second = lambda x: tf.math.sin(x)  # noqa: E731
+
+    def inner(function: Any) -> None:
+        function(x)
+
+    def outer(function: Any) -> None:
+        inner(function)
+        inner(function)  # again
+
+    x = tf.ones([2])
+    called = [(first, second)[number] for number in (0, 0, 1, 0, 1, 1, 0, 0, 1, 0)]
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    for function in called:
+        outer(function)
+    tfdbg_tui.disable_dump_debug_info()
+    made = messages(tmp_path, filesets.EXECUTION, events.Execution, "execution")
+    lines = [
+        {name: line for path, line, name in stack if path == __file__}
+        for stack in frames_of(tmp_path, made)
+    ]
+    begin = inspect.getsourcelines(outer)[1]
+    assert [(line["outer"], line["<lambda>"]) for line in lines] == [
+        (begin + number, function.__code__.co_firstlineno)
+        for function in called
+        for number in (1, 2)
+    ]
 
 
 def test_replicas_of_a_strategy_run_lines_of_the_user(tmp_path: Path) -> None:

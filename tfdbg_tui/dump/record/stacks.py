@@ -55,6 +55,36 @@ class _Code(NamedTuple):
     is_installed: bool
 
 
+class _Stack:
+    """A stack of running frames.
+
+    Attributes:
+        location: Where in the program that is.
+        then: The stack that was asked for after it, if both have been seen before.
+    """
+
+    __slots__ = ("_instructions", "location", "then")
+
+    def __init__(self, location: Location) -> None:
+        self._instructions: tuple[tuple[CodeType, int], ...] = ()
+        self.location = location
+        self.then: _Stack | None = None
+
+    def seen_again(self, frame: FrameType) -> None:
+        """Note what is compared by `is_of`: most stacks of ops of graphs are seen once."""
+        if not self._instructions:
+            callers = _callers(frame)
+            self._instructions = tuple((caller.f_code, caller.f_lasti) for caller in callers)
+
+    def is_of(self, frame: FrameType | None) -> bool:
+        """Return whether a frame and its callers run the same instructions."""
+        for code, instruction in self._instructions:
+            if frame is None or frame.f_code is not code or frame.f_lasti != instruction:
+                return False
+            frame = frame.f_back
+        return frame is None
+
+
 class CodeLocations:
     """Interns the stack frames and source files of one file set.
 
@@ -78,7 +108,8 @@ class CodeLocations:
         self._files: dict[str, int] = {}
         self._frames: dict[_Frame, bytes] = {}
         self._places: dict[bytes, _Frame] = {}
-        self._stacks: dict[tuple[int, ...], Location] = {}
+        self._stacks: dict[tuple[int, ...], _Stack] = {}
+        self._latest: _Stack | None = None
         self._built: dict[tuple[bytes, keras_nodes.Built], bytes] = {}
         # By ids: the hash of a code object takes longer than all the rest, and what is compiled
         # again from the same text, in another file even, is equal.
@@ -90,13 +121,37 @@ class CodeLocations:
     def here(self, frame: FrameType) -> Location:
         """Return the location of a running frame and its callers.
 
-        Where a line of the program runs again, all that takes time is to find it by its key.
+        Where a line of the program runs again, all that takes time is to find it: mostly after the
+        same one as before, else by its key.
+        """
+        latest = self._latest
+        stack = latest.then if latest is not None else None
+        if stack is None or not stack.is_of(frame):
+            stack = self._found(frame, latest)
+        self._latest = stack
+        location = stack.location
+        varies = location.layer_calls or self._scope.layers
+        return self._in_layer(location, frame) if varies else location
+
+    def _found(self, frame: FrameType, latest: _Stack | None) -> _Stack:
+        """Return the stack of a frame and its callers by its key.
+
+        Args:
+            frame: The frame.
+            latest: The stack before.
         """
         key = _key(frame)
-        return self._in_layer(self._stacks.get(key) or self._add(frame, key), frame)
+        stack = self._stacks.get(key)
+        if stack is None:
+            return self._add(frame, key)
+        stack.seen_again(frame)
+        if latest is not None:
+            latest.then = stack
+        return stack
 
     def give_back(self) -> None:
         """Let go of what makes it quick to find the location of a line that runs again."""
+        self._latest = None
         self._stacks.clear()
         self._built.clear()
         self._codes.clear()
@@ -153,7 +208,7 @@ class CodeLocations:
         """Return whether a gradient is computed whose layer decides if it is recorded."""
         return bool(self._scope.layers) and location.gradient_depth is not None
 
-    def _add(self, frame: FrameType, key: tuple[int, ...]) -> Location:
+    def _add(self, frame: FrameType, key: tuple[int, ...]) -> _Stack:
         """Intern the location of a running frame and its callers, given its key."""
         if len(self._stacks) >= _MAX_CACHED_STACKS:
             self.give_back()
@@ -168,7 +223,7 @@ class CodeLocations:
         may_call = (depth for depth, code in enumerate(codes) if code.may_call_layer)
         calls = layers.call_depths(callers, may_call)
         library_calls = _library_calls(calls, codes, references)
-        location = self._stacks[key] = Location(
+        location = Location(
             self._file_set,
             b"".join((self._head, *program)),
             all(code.is_text for code in codes),
@@ -178,7 +233,8 @@ class CodeLocations:
             library_calls,
             program if library_calls else (),
         )
-        return location
+        stack = self._stacks[key] = _Stack(location)
+        return stack
 
     def _code(self, code: CodeType) -> _Code:
         known = self._codes.get(id(code))
