@@ -44,6 +44,11 @@ class Scope:
         for part in _parts(self.lines):
             _places(part)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return bool(self.layers or self.functions or self.lines)
+
     def has_stack(self, frames: Iterable[tuple[str, int, str]]) -> bool:
         """Return whether an op with a stack of (file, line, function) is within two of the limits.
 

@@ -63,6 +63,7 @@ _log = logging.getLogger("tfdbg_tui")
 _numbers = itertools.count(1)
 _MOST_LEFT = 1 << 20
 """So many bytes of what XLA has compiled wait to be read after a call: many calls may be short."""
+_NOTED_OPS = ELEMENT_OPS | variables.CREATING_OPS
 _DISABLED = "the program disabled the dump, and enabled it again later"
 
 
@@ -383,15 +384,19 @@ class DumpWriter:
         """See `Listener`: record an eager op."""
         if self._is_over():
             return
-        if op_type in ELEMENT_OPS:
-            row_queue.mark(self.now)  # What a dataset's functions made is older than its element.
-        if op_type in variables.CREATING_OPS:
-            self._variable_created(outputs)
+        if op_type in _NOTED_OPS:
+            self._note_op(op_type, outputs)
         bad = self._eager.op(op_type, inputs, attributes, outputs)
         if op_type in variables.CHANGING_OPS and tensor_id(inputs[0]) in self._variables.trained:
             self._measured.trained(tensor_id(inputs[0]))
         if bad is not None:
             self._bad_eager(bad)
+
+    def _note_op(self, op_type: Any, outputs: Any) -> None:
+        if op_type in ELEMENT_OPS:
+            row_queue.mark(self.now)  # What a dataset's functions made is older than its element.
+        else:
+            self._variable_created(outputs)
 
     def _variable_created(self, handles: Any) -> None:
         slot = variables.slot_created(sys._getframe(1))
@@ -597,20 +602,16 @@ class DumpWriter:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
 
     def _records(self) -> bool:
-        self._recorder.tell_fork()
-        return self._is_recorded() and self._sampled
-
-    def _is_recorded(self) -> bool:
-        return self.active and not self._recorder.broken and not threads.is_own()
+        return not self._is_over() and self._sampled
 
     def _is_over(self) -> bool:
         """Return whether nothing is recorded any more; a hook that the program wrapped stays."""
-        if self._is_recorded():
-            if self._recorder.rests:
-                self._recorder.work()
-            return False
-        self._recorder.tell_fork()
-        return True
+        if not self.active or self._recorder.broken or threads.is_own():
+            self._recorder.tell_fork()
+            return True
+        if self._recorder.rests:
+            self._recorder.work()
+        return False
 
     def _wants(self, graph: Any) -> bool:
         return self._records() and not own.is_graph(graph)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.encode import summaries, traces
 from tfdbg_tui.dump.encode.executions import EagerValues
+from tfdbg_tui.dump.encode.summaries import HealthCounts
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
 from tfdbg_tui.dump.tensorflow import devices, executors, op_types
 from tfdbg_tui.dump.tensorflow.eager_tensor import (
@@ -24,7 +25,7 @@ from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tfdbg_tui.dump.options import Options
 
@@ -47,11 +48,31 @@ _COMPARES = op_types.in_both(("Equal", "Greater", "GreaterEqual", "Less", "LessE
 _ASSIGNS = op_types.in_both(("AssignVariableOp",))
 """Ops that set a variable, which TensorFlow reads without an op where an eager one takes it."""
 
+_NOT_FOR_OUTPUTS = _COMPARES | _ASSIGNS | {op for op, first in FIRST_SCRATCH.items() if not first}
+"""Ops of which it is not recorded whether their outputs are bad."""
+
 _MAX_KEPT = 4096
 """Of so many sizes what is recorded of a tensor is kept that is healthy, or all NaN."""
 
 _MAX_NOTED = 1 << 16
 """Of so many tensors it is kept whether they are bad: of the outputs and inputs of bad ops."""
+
+
+class _KeptBySize(dict[int, EagerValues]):
+    """What to record of tensors of which the size tells all.
+
+    Args:
+        make: Returns it.
+    """
+
+    def __init__(self, make: Callable[[int], EagerValues]) -> None:
+        self._make = make
+
+    def __missing__(self, size: int) -> EagerValues:
+        found = self._make(size)
+        if len(self) < _MAX_KEPT:
+            self[size] = found
+        return found
 
 
 class EagerTensors:
@@ -74,8 +95,9 @@ class EagerTensors:
         size = codec.varint(len(head) + 8 * length)
         self._vector_field = _TENSOR_PROTO_TAG + size + head
         self._ignored = EagerValues(options.mode, _NO_PROTO)
-        self._healthy: dict[int, EagerValues] = {}
-        self._all_nan: dict[int, EagerValues] = {}
+        self._nothing = EagerValues(options.mode)
+        self._healthy = _KeptBySize(lambda size: self._seen_counts(HealthCounts(size)))
+        self._all_nan = _KeptBySize(lambda size: self._seen_counts(HealthCounts(size, nan=size)))
         self._are_bad: dict[int, bool] = {}
 
     @cached_property
@@ -106,17 +128,17 @@ class EagerTensors:
         """
         if not self._watches_health:
             return EagerValues(self._mode, b"".join([self._plain(op_type, t) for t in outputs]))
-        if op_type in _COMPARES:
-            return self._compared(inputs)
-        if op_type in _ASSIGNS:
-            return self._assigned(op_type, inputs, location)
-        if FIRST_SCRATCH.get(op_type) == 0:
-            return self._ignored
-        if measured and len(outputs) == 1:
-            healthy = self._measured(op_type, outputs[0])
-            if healthy is not None:
-                return healthy
-        found = [self._look(op_type, tensor) for tensor in outputs]
+        if op_type in _NOT_FOR_OUTPUTS:
+            return self._of_other_than_outputs(op_type, inputs, location)
+        if not outputs:
+            return self._nothing
+        look = None
+        if len(outputs) == 1:
+            look_at = self._measured if measured else self._look
+            look = look_at(op_type, outputs[0])
+            if look is not None and look.bad_slot is None:
+                return look
+        found = [look] if look is not None else [self._look(op_type, t) for t in outputs]
         looks = [look for look in found if look is not None]
         if len(looks) < len(found):
             unread = UnreadValues(
@@ -125,14 +147,22 @@ class EagerTensors:
             )
             self._unread.add(unread)
             return unread
-        if len(looks) == 1 and looks[0].bad_slot is None and not measured:
-            return looks[0]
         if op_type in FIRST_SCRATCH:
             looks = self._without_scratch(op_type, looks)
         told = self._told(op_type, inputs, outputs, location, looks)
         if measured and not self._has_extremes(told):
             return _with_extremes(told, outputs, map(_extremes, outputs, looks))
         return told
+
+    def _of_other_than_outputs(
+        self, op_type: Any, inputs: Sequence[Any], location: bytes
+    ) -> EagerValues:
+        """Return what to record of one of `_NOT_FOR_OUTPUTS`."""
+        if op_type in _COMPARES:
+            return self._compared(inputs)
+        if op_type in _ASSIGNS:
+            return self._assigned(op_type, inputs, location)
+        return self._ignored
 
     def are_looked_at(self, outputs: Sequence[Any]) -> bool:
         """Return whether what is recorded of outputs takes more than to know their types."""
@@ -186,7 +216,7 @@ class EagerTensors:
 
     def _assigned(self, op_type: Any, inputs: Sequence[Any], location: bytes) -> EagerValues:
         """Return what to record of an op that sets a variable: what is bad of the value."""
-        nothing, value = EagerValues(self._mode, b""), inputs[-1]
+        nothing, value = self._nothing, inputs[-1]
         number = datatype_enum(value)
         if executors.is_async() or number not in summaries.WATCHED:
             return nothing
@@ -232,7 +262,7 @@ class EagerTensors:
         found = summaries.finite_extremes(array)
         if found is None:
             return None
-        look = self._healthy_of(array.size)
+        look = self._healthy[array.size]
         low, high = found
         details = _EXTREMES_OF_ONE.pack(_MINIMUM_HEAD, low, _MAXIMUM_HEAD, high)
         return EagerValues(look.mode, look.protos, details + _type_field((number,)))
@@ -254,26 +284,18 @@ class EagerTensors:
         if self._is_full:
             counts = summaries.health_counts(array)
             return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
-        size = array.size
         if summaries.all_finite(array):
-            return self._healthy_of(size)
+            return self._healthy[array.size]
         if summaries.all_nan(array):
-            return self._all_nan.get(size) or self._seen_often(self._all_nan, size, size)
+            return self._all_nan[array.size]
         return self._seen_counts(summaries.count_bad(array))
 
-    def _seen_often(self, known: dict[int, EagerValues], nan: int, size: int) -> EagerValues:
-        """Return what to record of a tensor that is healthy or all NaN, and keep it by its size."""
-        found = self._seen_counts(summaries.HealthCounts(size, nan=nan))
-        if len(known) < _MAX_KEPT:
-            known[size] = found
-        return found
-
-    def _seen_counts(self, counts: summaries.HealthCounts) -> EagerValues:
+    def _seen_counts(self, counts: HealthCounts) -> EagerValues:
         if self._mode is TensorDebugMode.CURT_HEALTH:
             return self._seen(summaries.curt_vector(-1, bad=counts.bad > 0), counts)
         return self._seen(summaries.concise_vector(-1, counts), counts)
 
-    def _seen(self, vector: bytes, counts: summaries.HealthCounts) -> EagerValues:
+    def _seen(self, vector: bytes, counts: HealthCounts) -> EagerValues:
         field = self._vector_field + vector
         if counts.bad:
             return EagerValues(self._mode, field, bad_slot=0, counts=counts)
@@ -285,7 +307,7 @@ class EagerTensors:
     def _read(
         self,
         values: UnreadValues,
-        counts: Sequence[summaries.HealthCounts] | None,
+        counts: Sequence[HealthCounts] | None,
         ends: Sequence[Any],
     ) -> EagerValues:
         """Return what is recorded of outputs that were left in an accelerator's memory.
@@ -315,18 +337,15 @@ class EagerTensors:
         return _with_extremes(told, outputs, of_numbers)
 
     def _seen_there(
-        self, counts: Sequence[summaries.HealthCounts] | None, tensors: Sequence[Any]
+        self, counts: Sequence[HealthCounts] | None, tensors: Sequence[Any]
     ) -> Sequence[EagerValues]:
         """Return what `_look` does, from counts; None says that all tensors are healthy."""
         if counts is not None:
             looks = [self._look_at_counts(c, t) for c, t in zip(counts, tensors, strict=True)]
         else:
-            looks = [self._healthy_of(num_elements(tensor)) for tensor in tensors]
+            looks = [self._healthy[num_elements(tensor)] for tensor in tensors]
         self._note_bad(tensors, looks)  # As inputs of bad ops they need not be copied.
         return looks
-
-    def _healthy_of(self, size: int) -> EagerValues:
-        return self._healthy.get(size) or self._seen_often(self._healthy, 0, size)
 
     def _without_scratch(self, op_type: Any, looks: Sequence[EagerValues]) -> list[EagerValues]:
         """Return what was seen of outputs, without those that may hold no numbers.
@@ -338,10 +357,10 @@ class EagerTensors:
             return list(looks)
         return [*looks[:first], *[self._ignored] * len(looks[first:])]
 
-    def _look_at_counts(self, counts: summaries.HealthCounts, tensor: Any) -> EagerValues:
+    def _look_at_counts(self, counts: HealthCounts, tensor: Any) -> EagerValues:
         """Return what `_look` does, from what an accelerator has counted."""
         if not self._is_full:
-            return self._seen_counts(counts) if counts.bad else self._healthy_of(counts.size)
+            return self._seen_counts(counts) if counts.bad else self._healthy[counts.size]
         number = datatype_enum(tensor)
         return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
 
@@ -384,10 +403,13 @@ class EagerTensors:
         return EagerValues(self._mode, protos)
 
     def _note_bad(self, outputs: Sequence[Any], looks: Sequence[EagerValues]) -> None:
+        for tensor, look in zip(outputs, looks, strict=True):
+            self._note(tensor_id(tensor), look.counts is not None)
+
+    def _note(self, number: int, is_bad: bool) -> None:
         if len(self._are_bad) >= _MAX_NOTED:
             self._are_bad.clear()
-        for tensor, look in zip(outputs, looks, strict=True):
-            self._are_bad[tensor_id(tensor)] = look.counts is not None
+        self._are_bad[number] = is_bad
 
     def _is_bad(self, tensor: Any) -> bool:
         """Whether an input is bad; most were outputs of a bad op before."""
@@ -396,7 +418,7 @@ class EagerTensors:
             dtype = tensor.dtype
             watched = dtype.is_floating or dtype.is_complex
             found = watched and not summaries.all_finite(elements(tensor))
-            self._are_bad[tensor_id(tensor)] = found
+            self._note(tensor_id(tensor), found)
         return found
 
 
@@ -450,12 +472,12 @@ def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:
     )
 
 
-def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[summaries.HealthCounts]]:
+def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[HealthCounts]]:
     protos, counted = [], []
     head = _VECTOR_HEADS[TensorDebugMode.FULL_HEALTH]
     for tensor in tensors:
         dtype = tensor.dtype
-        counts = summaries.HealthCounts()
+        counts = HealthCounts()
         proto = b""
         if dtype.is_floating or dtype.is_complex:
             counts = summaries.health_counts(elements(tensor), detailed=True)
@@ -467,7 +489,7 @@ def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[summaries.Health
 
 
 def _extensions(
-    counted: Sequence[summaries.HealthCounts],
+    counted: Sequence[HealthCounts],
 ) -> tuple[list[float], list[float], list[float]]:
     """Return the extremes of some tensors, and what is told of their bad elements."""
     minima = [counts.minimum for counts in counted]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import sys
 import threading
 import time
@@ -24,7 +25,7 @@ from tfdbg_tui.dump.tensorflow.function_defs import function_attributes
 from tfdbg_tui.wire import events, filesets, omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions
     from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.whole_tensors import WholeTensors
 
 _SKIP = b""
+_device_of = operator.attrgetter("device")
 _MAX_CALL_HEADS = 1 << 12
 """Of so many functions, of which there is no end, what is the same in each call is kept."""
 ELEMENT_OPS = op_types.in_both(
@@ -57,6 +59,38 @@ class BadTensor:
     slot: int
     counts: summaries.HealthCounts | None
     location: bytes
+
+
+class _DeviceNumbers(dict[str, int]):
+    """The numbers of devices by their names.
+
+    Args:
+        recorder: Takes the records of those that are new.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __missing__(self, name: str) -> int:
+        with self._recorder.definitions_lock:
+            number = self.setdefault(name, len(self) + 1)
+            payload = events.DebuggedDevice(name, number).encode()
+            self._recorder.define(filesets.GRAPHS, events.DebugEvent(debugged_device=payload))
+        return number
+
+
+class _Thread(threading.local):
+    """A thread of the program.
+
+    Args:
+        numbers: Those of the next ones.
+
+    Attributes:
+        here: Its number, and what its tapes compute.
+    """
+
+    def __init__(self, numbers: Iterator[int]) -> None:
+        self.here = next(numbers), TapeOps()
 
 
 class EagerExecutions:
@@ -86,16 +120,15 @@ class EagerExecutions:
         self._graphs = graphs
         self._locations = locations
         self._serials = itertools.count(1)
-        self._devices: dict[str, int] = {}
-        self._threads = threading.local()
-        self._thread_numbers = itertools.count()
+        self._device_number = _DeviceNumbers(recorder).__getitem__
+        self._thread = _Thread(itertools.count())
         self._heads: dict[Any, bytes] = {}
         self._call_heads: dict[str, bytes] = {}
         self._measured = measured
         self._forward_layers = ForwardLayers()
-        self.tape_ops = TapeOps()
         self._tensors = eager_tensors.EagerTensors(options)
         self._watches_bad = options.watches_bad
+        self._is_limited = options.scope.is_limited
         self.calls: dict[int, Call] = {}
 
     # ---- Function calls ------------------------------------------------------------------------
@@ -117,6 +150,11 @@ class EagerExecutions:
         """Return which calls run now."""
         return Moment(time.time(), steps.current, tuple(self.calls.values()))
 
+    @property
+    def tape_ops(self) -> TapeOps:
+        """What the tapes of this thread compute."""
+        return self._thread.here[1]
+
     # ---- Records -------------------------------------------------------------------------------
 
     def op(
@@ -135,7 +173,7 @@ class EagerExecutions:
             head = self._head(op_type, attributes)
         if head is _SKIP:
             return None
-        return self._record(op_type, head, inputs, outputs, next(self._serials), steps.current, 3)
+        return self._record(op_type, head, inputs, outputs, next(self._serials), steps.current, 4)
 
     def end_call(
         self, call: Call, inputs: Sequence[Any], outputs: Any, error: BaseException | None = None
@@ -176,18 +214,21 @@ class EagerExecutions:
         here = self._locations.here(frame)
         location, layer = here.encoded, here.layer
         taken, made = tuple(map(tensor_id, inputs)), tuple(map(tensor_id, outputs))
-        self.tape_ops.note(taken, made, location)
-        if here.gradient_depth is not None:
+        thread, tape_ops = self._thread.here
+        if tape_ops.depth:
+            tape_ops.note(taken, made, location)
+        if here.gradient_depth is None:
+            if layer:
+                self._forward_layers.note(taken, made, layer)
+        elif self._forward_layers.are_known:
             forward = tape_hooks.forward_tensors(frame, here.gradient_depth)
             layer = self._forward_layers.find(*forward) or layer
-        elif layer:
-            self._forward_layers.note(taken, made, layer)
         is_whole = bool(self._whole_tensors.names) and self._is_whole(op_type, location)
-        in_scope = is_whole or self._locations.is_in_scope(here, layer)
+        in_scope = not self._is_limited or is_whole or self._locations.is_in_scope(here, layer)
         if not in_scope and call is None:
             return None
         measured = call.measured if call else self._measured.next((op_type, location, layer))
-        if in_scope and self._waits_for(outputs, call):
+        if in_scope and executors.is_async() and self._waits_for(outputs, call):
             what = "what an eager op or a function returned"
             self._recorder.omit(omissions.SKIPPED, what, omissions.BY_ASYNC)
             in_scope = is_whole = False
@@ -196,21 +237,17 @@ class EagerExecutions:
             if in_scope
             else self._tensors.left_out(outputs)
         )
-        if isinstance(values, EagerValues) and values.bad_slot is not None:
-            self.tape_ops.note_bad(made)
+        if tape_ops.depth and isinstance(values, EagerValues) and values.bad_slot is not None:
+            tape_ops.note_bad(made)
         if is_whole:
             values = self._tensors.whole(values, outputs)
-        try:
-            thread = self._threads.number
-        except AttributeError:
-            thread = self._threads.number = next(self._thread_numbers)
         self._recorder.execution(
             (
                 head,
                 values,
                 taken,
                 made,
-                tuple([self._devices.get(t.device) or self._device(t.device) for t in outputs]),
+                tuple(map(self._device_number, map(_device_of, outputs))),
                 location,
                 serial,
                 thread,
@@ -228,9 +265,12 @@ class EagerExecutions:
         return None
 
     def _waits_for(self, outputs: Sequence[Any], call: Call | None) -> bool:
-        """Return whether to look at outputs would keep this thread from what they may need."""
+        """Return whether to look at outputs would keep this thread from what they may need.
+
+        That is asked only where its ops run later than they are called.
+        """
         is_session = call is not None and call.order is not None
-        return executors.is_async() and not is_session and self._tensors.are_looked_at(outputs)
+        return not is_session and self._tensors.are_looked_at(outputs)
 
     def _is_whole(self, op_type: Any, location: bytes) -> bool:
         """Return whether the elements of what an op makes in a place are recorded."""
@@ -263,12 +303,3 @@ class EagerExecutions:
             self._call_heads.clear()
         self._call_heads[name] = head
         return head
-
-    def _device(self, name: str) -> int:
-        number = self._devices.get(name)
-        if number is None:
-            with self._recorder.definitions_lock:
-                number = self._devices.setdefault(name, len(self._devices) + 1)
-                payload = events.DebuggedDevice(name, number).encode()
-                self._recorder.define(filesets.GRAPHS, events.DebugEvent(debugged_device=payload))
-        return number

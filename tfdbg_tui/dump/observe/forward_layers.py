@@ -15,6 +15,11 @@ class ForwardLayers:
         self._recent: dict[_Key, int] = {}
         self._before: dict[_Key, int] = {}
 
+    @property
+    def are_known(self) -> bool:
+        """Whether any op is remembered."""
+        return bool(self._recent)
+
     def note(self, taken: tuple[int, ...], made: tuple[int, ...], layer: int) -> None:
         """Remember an op.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,39 +22,43 @@ class Given(NamedTuple):
     left: list[int]
 
 
-class TapeOps(threading.local):
-    """What the tapes of a thread compute; a gradient function may ask another tape."""
+class TapeOps:
+    """What the tapes of a thread compute; a gradient function may ask another tape.
+
+    Attributes:
+        depth: How many tapes compute gradients now, one for another.
+    """
+
+    __slots__ = ("_bad", "_makers", "_taken", "depth")
 
     def __init__(self) -> None:
-        self._depth = 0
+        self.depth = 0
         self._makers: dict[int, bytes] = {}  # code locations, by the number of a tensor
         self._taken: set[int] = set()  # numbers of tensors
         self._bad: list[int] = []  # numbers of tensors
 
     def begin(self) -> None:
         """Note that a tape begins."""
-        self._depth += 1
+        self.depth += 1
 
     def note(self, taken: Iterable[int], made: Iterable[int], location: bytes) -> None:
-        """Note an eager op.
+        """Note an eager op that a tape runs.
 
         Args:
             taken: Numbers of its inputs.
             made: Numbers of its outputs.
             location: Its code location.
         """
-        if self._depth:
-            self._taken.update(taken)
-            self._makers.update(dict.fromkeys(made, location))
+        self._taken.update(taken)
+        self._makers.update(dict.fromkeys(made, location))
 
     def note_bad(self, made: Iterable[int]) -> None:
-        """Note that what an op has made is bad.
+        """Note that what such an op has made is bad.
 
         Args:
             made: Numbers of its outputs.
         """
-        if self._depth:
-            self._bad.extend(made)
+        self._bad.extend(made)
 
     def end(self, given: Iterable[int]) -> Given | None:
         """Return which ops made what a tape gives; None if it ran none.
@@ -64,15 +67,15 @@ class TapeOps(threading.local):
             given: Numbers of the tensors.
         """
         makers, taken, bad = self._makers, self._taken, self._bad
-        self._depth -= 1
-        if not self._depth:
+        self.depth -= 1
+        if not self.depth:
             self._makers, self._taken, self._bad = {}, set(), []
         if not makers:
             return None
         known = {number for number in given if number in makers}
         lines = {makers[number] for number in known}
         passed_on = {makers[number] for number in known & taken}
-        if self._depth:
+        if self.depth:
             taken |= known  # by the gradient function that asked this tape
             return Given(lines, passed_on, [])
         left = [number for number in bad if number not in taken | known]

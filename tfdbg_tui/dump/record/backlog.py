@@ -29,10 +29,11 @@ class Backlog:
         """Whether whoever queues something has to wait."""
         return self._bytes > self._most
 
-    def add(self, size: int) -> None:
-        """Count bytes that wait from now on."""
+    def add(self, size: int) -> bool:
+        """Count bytes that wait from now on; return `is_full`."""
         with self._lock:
             self._bytes += size
+        return self._bytes > self._most
 
     def written(self, size: int, seconds: float) -> None:
         """Count bytes that wait no more, and learn how fast they are written.

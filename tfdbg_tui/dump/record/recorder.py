@@ -134,7 +134,8 @@ class Recorder:
             return
         self._executions.append(execution)
         self._num_executions += 1
-        self._count(executions.num_bytes(execution) + _ITEM_BYTES)
+        if self._backlog.add(execution[1].nbytes + _ITEM_BYTES):
+            self._wait_for_writer()
 
     def traces(self, batch: TraceBatch) -> None:
         """Queue graph execution traces."""
@@ -142,7 +143,8 @@ class Recorder:
             return
         self._traces.append(batch)
         self._num_traces += batch.count
-        self._count(batch.nbytes + _ITEM_BYTES)
+        if self._backlog.add(batch.nbytes + _ITEM_BYTES):
+            self._wait_for_writer()
 
     @property
     def num_executions(self) -> int:
@@ -207,11 +209,8 @@ class Recorder:
             _log.warning("tfdbg-tui: not on record: %s (%s); the program goes on", what, reason)
         _log.debug("tfdbg-tui: the error was", exc_info=error)
 
-    def _count(self, size: int) -> None:
-        """Count what was queued, and let this thread wait where that is too much."""
-        self._backlog.add(size)
-        if not self._backlog.is_full:
-            return
+    def _wait_for_writer(self) -> None:
+        """Let this thread wait, as too much is queued."""
         self._wake.give()
         while self._backlog.is_full and self._empties_queues():
             time.sleep(0.001)
@@ -420,6 +419,7 @@ class Recorder:
 
     def _drain(self) -> None:
         begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
+        waiting = self._backlog.num_bytes  # what is queued meanwhile counts for the next time
         taken = Events(_take(self._executions), _take(self._traces))
         if self.rests and (taken.executions or taken.traces):
             self.work()
@@ -428,8 +428,7 @@ class Recorder:
         if self._held is None:
             self._num_written = queued
         self._write_omissions(all_counts=False)
-        size = taken.nbytes + _ITEM_BYTES * (len(taken.executions) + len(taken.traces))
-        self._backlog.written(size, time.monotonic() - begun)
+        self._backlog.written(waiting, time.monotonic() - begun)
 
     def _write(self, taken: Events) -> None:
         if taken.traces:
