@@ -157,7 +157,7 @@ class FunctionCopies:
         with self._lock:
             copies = original.copies
             if usage.used is not None and len(usage.used) == original.num_outputs:
-                usage = replace(usage, used=None)
+                usage = usage._replace(used=None)
             if usage not in copies:
                 copies[usage] = None  # It calls itself, or fails.
                 try:
@@ -274,7 +274,7 @@ class FunctionCopies:
         what = self._originals[name].implements(name)
         if what is None:
             return None
-        usage, among = replace(usage, counted=False), own.copy_name(what)
+        usage, among = usage._replace(counted=False), own.copy_name(what)
         originals = [(n, o) for n, o in list(self._originals.items()) if o.implements(n) == what]
         copies = {n: self._make_one(original, n, usage, among) for n, original in originals}
         alternatives = [copy for copy in copies.values() if copy and copy.takes_the_same]
@@ -297,7 +297,7 @@ class FunctionCopies:
         graph = original.graph
         definition = functions.function_def(name)
         if functions.is_compiled(graph, definition.attr):
-            usage = replace(usage, compiled=True)
+            usage = usage._replace(compiled=True)
         if usage.compiled and functions.is_loop_condition(graph):
             return None  # XLA does not let it write anything.
         ops = graph.get_operations()[: original.num_ops]
@@ -416,8 +416,7 @@ class FunctionCopies:
         captures: dict[str, Any] = {}
         for node in (node for node in nodes if node.name in computed.nodes):
             is_counted = iteration is not None and hands_on_inputs(node) and "body" not in node.attr
-            inside = replace(
-                usage,
+            inside = usage._replace(
                 stateless=usage.stateless or _is_dataset(node.op),
                 in_loop=usage.in_loop or "body" in node.attr,
                 counted=is_counted,
