@@ -6,6 +6,7 @@ A change that changes them updates the file, and says why in its commit.
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.dump.observe.groups import Group  # noqa: E402
-from tfdbg_tui.dump.tensorflow import stages  # noqa: E402
+from tfdbg_tui.dump.tensorflow import own_frames, stages  # noqa: E402
 from tfdbg_tui.dump.tensorflow.function_defs import FunctionBody  # noqa: E402
 from tfdbg_tui.dump.tensorflow.session_stages import SessionStage  # noqa: E402
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COSTS = Path(__file__).with_name("costs.json")
+CALLS_OF_AN_EAGER_OP = 19
+"""Calls of Python functions of the writer, in a place that has been seen before."""
 
 
 def small(x: Any) -> Any:
@@ -160,3 +163,26 @@ def test_costs_are_as_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             tfdbg_tui.disable_dump_debug_info()
         found[name] = dict(sorted(counted.items()))
     assert found == json.loads(COSTS.read_text()), json.dumps(found, indent=2)
+
+
+def test_an_eager_op_takes_as_many_calls_of_python_as_noted(tmp_path: Path) -> None:
+    called: list[str] = []
+
+    def note(frame: Any, event: str, _: Any) -> None:
+        is_own = frame.f_code.co_filename.startswith(own_frames.OWN_DIRECTORY)
+        name = frame.f_code.co_name
+        if event == "call" and is_own and not name.startswith("<"):  # Python 3.12 inlines some
+            called.append(name)
+
+    x = tf.ones([10])
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        with tfdbg_tui.step(1000), tfdbg_tui.step(1003):  # which is not measured
+            for number in range(5):
+                sys.setprofile(note if number == 4 else None)
+                tf.add(x, x)
+                sys.setprofile(None)
+    finally:
+        sys.setprofile(None)
+        tfdbg_tui.disable_dump_debug_info()
+    assert len(called) == CALLS_OF_AN_EAGER_OP, called
