@@ -378,7 +378,10 @@ class EagerTensors:
         if counts is None:
             return seen
         self._note_bad(outputs, looks)
-        kinds = counts.kinds, *map(self._is_bad, inputs)
+        are_bad = tuple(map(self._are_bad.get, map(tensor_id, inputs)))
+        if None in are_bad:
+            are_bad = tuple(map(self._is_bad, inputs))
+        kinds = counts.kinds, *are_bad
         if not self._novelty.is_new((location, op_type, seen.bad_slot, kinds)):
             return seen
         mode, protos = self._mode, seen.protos

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -130,7 +129,7 @@ class Novelty:
     """
 
     def __init__(self) -> None:
-        self._times: Counter[Hashable] = Counter()
+        self._times: dict[Hashable, int] = {}
 
     def is_new(self, pattern: Hashable) -> bool:
         """Note a bad tensor, and return whether it was seen less than a few times.
@@ -138,8 +137,10 @@ class Novelty:
         Args:
             pattern: Which tensor, with what kinds of bad elements, from which inputs bad or not.
         """
-        times = self._times[pattern] = self._times[pattern] + 1
-        return times <= TIMES_DETAILED
+        times = self._times.get(pattern, 0)
+        if times < TIMES_DETAILED:
+            self._times[pattern] = times + 1
+        return times < TIMES_DETAILED
 
 
 def all_finite(array: Any) -> bool:
@@ -149,11 +150,10 @@ def all_finite(array: Any) -> bool:
     """
     dtype = array.dtype
     if dtype is _FLOAT32 or dtype is _FLOAT64:
-        if array.size == 1:
-            return math.isfinite(array.item())
-        if array.size > _FEW and not math.isfinite(array.item(0)):
+        size = array.size
+        if size and not math.isfinite(array.item(0)):
             return False  # Most that begin with NaN are NaN all over: one look less.
-        return math.isfinite(_vdot(array, array))
+        return size < 2 or math.isfinite(_vdot(array, array))
     layout = _layout(dtype)
     if layout is None or array.size <= _FEW:
         return bool(np.count_nonzero(np.isfinite(array)) == array.size)
