@@ -83,6 +83,23 @@ def powers(variable: Any) -> list[Any]:
     return made
 
 
+def test_no_more_are_joined_at_once_than_llvm_takes_quickly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiled_counts, "_JOINED", 2)
+    concatenate = stablehlo.Module.concatenate
+    joined: list[int] = []
+
+    def noting(module: stablehlo.Module, vectors: Sequence[stablehlo.Value]) -> stablehlo.Value:
+        joined.extend([len(vectors)] if vectors[0].element == "i32" else [])
+        return concatenate(module, vectors)
+
+    monkeypatch.setattr(stablehlo.Module, "concatenate", noting)
+    found, wanted = counted(lambda: [tf.constant(LARGE[:rows]) for rows in range(43, 50)])
+    assert found == wanted
+    assert max(joined) == 2
+
+
 def test_shapes_that_are_known_when_xla_compiles() -> None:
     found, wanted = counted(lambda x, y: [x, tf.transpose(x), y, x[:1]], ODD, LARGE)
     assert found == wanted

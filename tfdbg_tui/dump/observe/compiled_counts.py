@@ -34,6 +34,8 @@ _SMALL = 4096
 """Elements of a tensor that is cheaper to copy than to count on its own."""
 _IN_ONE_LOOP = 4
 """Of more tensors, CPUs have no registers for what is counted."""
+_JOINED = 64
+"""LLVM takes a time that grows with the square of how many vectors are joined at once."""
 
 _Place = tuple[int, str]
 """A tensor and a column."""
@@ -190,8 +192,12 @@ class _Results:
     def vector(self) -> Value:
         """Return all, as int64."""
         module = self._module
-        joined = [module.concatenate(vectors) for vectors in self._vectors.values()]
-        # XLA would join all of them once more for each use.
+        joined = [
+            module.concatenate(vectors[start : start + _JOINED])
+            for vectors in self._vectors.values()
+            for start in range(0, len(vectors), _JOINED)
+        ]
+        # XLA would join all of them at once, and once more for each use.
         kept = [module.op("optimization_barrier", vector) for vector in joined]
         return module.concatenate([module.convert(vector, "i64") for vector in kept])
 
