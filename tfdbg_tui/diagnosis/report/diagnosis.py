@@ -26,6 +26,7 @@ from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.chain_links import Link, Links
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
+from tfdbg_tui.diagnosis.report.first_large import first_large
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.loaded import is_loaded
@@ -49,6 +50,7 @@ from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.diagnosis.report.first_large import FirstLarge
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
     from tfdbg_tui.logdir import FitBatch, Layer, Run
@@ -117,7 +119,8 @@ class Diagnosis:
 
     def finding(self, root: Root, case: Case | None = None) -> Finding:
         """Return what rules say about a root."""
-        rule, match = explain(case or self._cases.case(root))
+        case = case or self._cases.case(root)
+        rule, match = explain(case)
         event, chain = self._made_by(root.event), self.links.of_root(root)
         if all(link.event != event for link in chain):
             chain = (self.links.link(event, False, ""), *chain)
@@ -130,12 +133,32 @@ class Diagnosis:
         layers = [layer for event in alike if (layer := self._layer(event))]
         own = {None, found.layer, found.input_layer}
         others = self._others_of_line(root, found, rule)
-        return replace(
+        found = replace(
             found,
             other_suggestions=others,
             evidence=found.evidence + self._root_evidence.of(root, found, alike, others),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
             variables=() if own - {None} else self._variables(root, alike),
+        )
+        large = first_large(self.dataflow, root, rule, case)
+        return self._led_back(found, large) if large is not None else found
+
+    def _led_back(self, found: Finding, large: FirstLarge) -> Finding:
+        """Return a finding on what overflowed that leads back to what was large first."""
+        run, event = self._run, large.event
+        forward = self._lines.differentiated(event)
+        stack_id = forward.stack_id if forward else stack_id_of(run, event)
+        line = location_of(run, stack_id) if forward else self._lines.ran(event)
+        if line is None:
+            return found
+        overflowed_at = f"; it overflows at {found.location.short}" if found.location else ""
+        return replace(
+            found,
+            evidence=f"{found.evidence}; {large.at(line)}{overflowed_at}",
+            location=line,
+            differentiated_at=None,
+            forward_stack_id=stack_id,
+            chain=(self.links.link(event, True, "earlier"), *found.chain),
         )
 
     def _alike(self, root: Root) -> list[TensorEvent]:

@@ -1,0 +1,103 @@
+"""What overflows in a gradient, or in what is made of one, leads back to what was large first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+MARK = "# large first"
+
+
+def first_root(root: Path, program: Callable[[], Any]) -> Any:
+    tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1)
+    try:
+        program()
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    return tfdbg_tui.diagnose(tfdbg_tui.open_run(root)).roots[0]
+
+
+def squared_gradient(loss: Callable[[Any, Any], Any], x: Any, *, steps: int = 1) -> None:
+    weights = tf.Variable([[0.5], [-0.25]])
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            value = loss(x, weights)
+        gradient = tape.gradient(value, weights)
+        weights.assign_sub(1e-30 * gradient)
+        return value, tf.reduce_sum(tf.square(gradient))
+
+    for number in range(steps):
+        with tfdbg_tui.step(number):
+            step(x if number == steps - 1 else tf.ones_like(x))
+
+
+def divided(x: Any, weights: Any) -> Any:
+    product = tf.matmul(x, weights) / 1e-22  # large first
+    return tf.reduce_mean(tf.abs(product))
+
+
+def multiplied(x: Any, weights: Any) -> Any:
+    value = tf.reduce_mean(tf.abs(tf.matmul(x, weights)))
+    return 3e22 * value  # large first
+
+
+def raised(x: Any, weights: Any) -> Any:
+    power = tf.exp(40.0 * tf.abs(tf.matmul(x, weights)) + 40.0)  # large first
+    return tf.reduce_mean(power)
+
+
+@pytest.mark.parametrize("loss", [divided, multiplied, raised])
+def test_the_line_is_that_of_what_was_large_first(
+    tmp_path: Path, loss: Callable[[Any, Any], Any]
+) -> None:
+    root = first_root(tmp_path, lambda: squared_gradient(loss, tf.ones([3, 2])))
+    assert root.op_type == "Square"
+    assert MARK in root.location.code
+    assert "it overflows at test_first_large.py" in root.evidence
+    assert root.chain[0].op_type in ("Mul", "RealDiv", "Exp")
+
+
+def test_data_that_are_large_are_told(tmp_path: Path) -> None:
+    def loss(x: Any, weights: Any) -> Any:
+        return tf.reduce_mean(tf.abs(tf.matmul(x, weights)))
+
+    root = first_root(tmp_path, lambda: squared_gradient(loss, tf.fill([3, 2], 1e25)))
+    assert "what was large first is Fill" in root.evidence
+
+
+def test_a_training_that_diverges_is_at_no_line_of_its_layers(tmp_path: Path) -> None:
+    def program() -> None:
+        weights = tf.Variable(tf.fill([2, 2], 0.5))
+
+        @tf.function
+        def step(x: Any) -> None:
+            with tf.GradientTape() as tape:
+                value = tf.reduce_mean(tf.matmul(tf.matmul(x, weights), weights) ** 2.0)
+            gradient = tape.gradient(value, weights)
+            weights.assign_sub(gradient / tf.sqrt(tf.reduce_sum(tf.square(gradient))) * 1e4)
+            weights.assign_sub(gradient)
+
+        for number in range(8):
+            with tfdbg_tui.step(number):
+                step(tf.ones([3, 2]))
+
+    assert "large first" not in first_root(tmp_path, program).evidence
+
+
+def test_what_overflows_in_the_forward_pass_is_where_it_was(tmp_path: Path) -> None:
+    def program() -> None:
+        squared_gradient(lambda x, w: tf.reduce_sum(tf.square(x @ w)), tf.fill([3, 2], 1e30))
+
+    assert "large first" not in first_root(tmp_path, program).evidence
