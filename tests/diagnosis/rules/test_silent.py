@@ -144,6 +144,9 @@ def test_a_layer_with_a_saturated_softmax(
         ("Softmax", "AddV2", (-1e9, 300), []),  # a mask
         ("Softmax", "AddV2", (-9997, 3), []),  # another one
         ("LogSoftmax", "AddV2", (-7e4, 6e4), ["saturated-softmax"]),
+        ("SparseSoftmaxCrossEntropyWithLogits", "BiasAdd", (-7e4, 6e4), ["saturated-softmax"]),
+        ("SparseSoftmaxCrossEntropyWithLogits", "BiasAdd", (-4e3, 6e3), []),  # it is learned
+        ("SoftmaxCrossEntropyWithLogits", "BiasAdd", (-1e9, 300), []),  # a mask
         ("Tanh", "BiasAdd", (-9, 700), []),  # some inputs are far off
         ("Tanh", "BiasAdd", (-40, 40), []),
         ("Tanh", "RealDiv", (-900, 700), []),  # a step that is made smooth

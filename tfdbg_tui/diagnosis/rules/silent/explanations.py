@@ -56,6 +56,15 @@ SATURATED_SOFTMAX = Explanation(
     "logits.",
     example=Example("Softmax(BiasAdd(…) = [900, 0, -700, …]) → [1, 0, 0, …] in each computation"),
 )
+SATURATED_LOSS = replace(
+    SATURATED_SOFTMAX,
+    why="The logits lie so far apart in each step that no step of training brings them together: "
+    "layers without a normalisation that each make numbers larger, initial weights that are too "
+    "large, or inputs that are. The loss is as large as they are.",
+    fix="Normalise between the layers, make the initial weights smaller (of the last layer of each "
+    "residual block, say, 0), scale the inputs (pictures from 0 to 1, not 255).",
+)
+"""The same where the loss takes the logits, and its gradient does not vanish therefore."""
 SOFTMAX_OF_ONE = Explanation(
     id="softmax-of-one",
     title="Softmax of a single number",

@@ -12,13 +12,18 @@ from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, recorded_layer, 
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import SATURATED_ACTIVATION, SATURATED_SOFTMAX
+from tfdbg_tui.diagnosis.rules.silent.explanations import (
+    SATURATED_ACTIVATION,
+    SATURATED_LOSS,
+    SATURATED_SOFTMAX,
+)
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, in_which_steps
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.rules.model import Explanation
     from tfdbg_tui.logdir import TensorSummary
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
@@ -33,6 +38,10 @@ _WIDE = 60.0
 """A layer's output that runs from below minus this to above this: the slope is within ±10."""
 _APART = 200.0  # of what a softmax takes: the least share is e⁻²⁰⁰ of the largest
 _APART_IN_ATTENTION = 100.0  # before anything has been learned, where a few are to be expected
+_APART_IN_LOSS = 2e4
+"""Where a loss takes the logits, its gradient does not vanish: weights that begin so large that
+logits are some thousands apart are made smaller by training.
+"""
 _FAR_TOO_WIDE = 10.0
 """So many times wider, it is told whenever that begins: where nothing comes back, no training gets
 there by itself, but one step that is far too long.
@@ -41,6 +50,7 @@ _MASKED = 10.0  # times the largest: what is so far below 0 is left out of a sof
 
 _BOUNDED = frozenset({"Tanh", "Sigmoid"})
 _SOFTMAX = frozenset({"Softmax", "LogSoftmax"})
+_LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _SUMS = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"})
 """What attention gives its softmax to."""
 
@@ -51,11 +61,13 @@ _PRODUCTS = frozenset(
 
 _BEFORE = dict.fromkeys(_BOUNDED, _PRODUCTS | {"Sum"}) | {  # by hand: of products
     op_type: _PRODUCTS | {"Mul", "RealDiv"}  # by a temperature
-    for op_type in _SOFTMAX
+    for op_type in _SOFTMAX | _LOSSES
 }
 
-_PARTS = frozenset({"Split", "SplitV"})
-"""The gates of a recurrent cell are computed as one product, of which each takes a part."""
+_PARTS = frozenset({"Split", "SplitV", "Reshape"})
+"""The gates of a recurrent cell are computed as one product, of which each takes a part; losses of
+TensorFlow 1 flatten logits.
+"""
 
 _SLOPES = frozenset({"TanhGrad", "SigmoidGrad"})
 _FLAT = 1e-4  # of the gradient: so much comes through where the slope is that, 5 from the middle
@@ -98,7 +110,7 @@ def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     run = dataflow.run
     for event, _ in measured:
         op_type = op_type_of(run, event)
-        if op_type not in _BEFORE or is_backward(run, event):
+        if op_type not in _BEFORE or event.slot or is_backward(run, event):
             continue
         given = next(iter(dataflow.producers(event)), None)
         if given is None or given.event is None:
@@ -122,8 +134,13 @@ def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
             f"{times:,} computations measured{in_which_steps(run, wide)}: "
             f"at last from {low:.3g} to {high:.3g}"
         )
-        rule = SATURATED_SOFTMAX if op_type in _SOFTMAX else SATURATED_ACTIVATION
-        yield Suspect(event, rule, Match("likely", evidence), times)
+        yield Suspect(event, _rule(op_type), Match("likely", evidence), times)
+
+
+def _rule(op_type: str) -> Explanation:
+    if op_type in _LOSSES:
+        return SATURATED_LOSS
+    return SATURATED_SOFTMAX if op_type in _SOFTMAX else SATURATED_ACTIVATION
 
 
 def _width(
@@ -139,21 +156,21 @@ def _width(
         before: The magnitudes of what it takes.
         given: A computation of that.
     """
-    softmax = op_type_of(dataflow.run, event) in _SOFTMAX
+    op_type = op_type_of(dataflow.run, event)
+    softmax = op_type in _SOFTMAX | _LOSSES
     width = _APART if softmax else 2 * _WIDE
     if softmax and _is_attention(dataflow, event):
         width = _APART_IN_ATTENTION
     small = np.flatnonzero(before.largest < _FAR_TOO_WIDE * _APART / 2)
-    for least, since in (
-        (width, 0),
-        (_FAR_TOO_WIDE * _APART, int(small[-1]) + 1 if small.size else 0),
-    ):
+    since_small = int(small[-1]) + 1 if small.size else 0
+    widths = [(width, 0), (_FAR_TOO_WIDE * _APART, since_small)]
+    for least, since in [(_APART_IN_LOSS, 0)] if op_type in _LOSSES else widths:
         mine = before.some(np.arange(since, len(before)))
         if len(mine) < _MANY or mine.largest.min() < least / 2:
             continue
         rows = mine.rows[np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(int))]
         events = [replace(given, index=row) for row in rows.tolist()]
-        size = _SOME_SIZE if least == width or not softmax else _PAIR
+        size = _PAIR if softmax and least == _FAR_TOO_WIDE * _APART else _SOME_SIZE
         ends = [
             _ends(summary_of(dataflow.run, one), least, size, softmax=softmax) for one in events
         ]
