@@ -230,6 +230,8 @@ def test_steps_that_are_too_short_to_change_a_variable(
         ([1e-4, *[1e-12] * 11], [0.7] * 12, True),
         ([1e-4, 1e-12, *[0.0] * 10], [0.7] * 12, True),  # it goes on to nothing
         ([1e-4, *[0.0] * 11], [0.7] * 12, False),  # a rate of 0 is meant
+        ([*[1e-4] * 3, *[0.0] * 11], [0.7] * 14, False),  # as well
+        ([1e-4, 9e-5, 3e-5, *[0.0] * 11], [0.7] * 14, True),  # by a schedule
         ([1e-4, *[1e-12] * 11], [0.7, *[1e-9] * 11], False),  # all is learned
         ([*[1e-4] * 6, *[1e-12] * 6], [0.7] * 12, False),  # annealed
     ],
@@ -254,6 +256,29 @@ def test_a_schedule_that_ends_too_early(
     suspects = diagnose(recorded.open()).suspects
     assert [finding.rule for finding in suspects] == ["updates-too-small"] * told
     assert all("in the last 11 steps measured" in finding.evidence for finding in suspects)
+
+
+@pytest.mark.parametrize(("last_step", "told"), [(400, True), (30, False)])
+def test_a_schedule_is_too_short_by_steps_and_not_by_what_is_measured_of_them(
+    tmp_path: Path, last_step: int, told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v", captured=(HIDDEN,))
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "ReadVariableOp", "read", "v:0", dtype="float32")
+    recorded.op("f", "Mul", "mul", "x:0", "y:0", dtype="float32")
+    recorded.op("f", "Mean", "loss", "read:0", dtype="float32")
+    recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "mul:0", outputs=0)
+    recorded.gradients([HIDDEN], of=("f", "loss:0"))
+    for number, step in enumerate((0, 1, 2, 4, 7, 12, 21, 25, 28, last_step)):
+        added = 1e-4 / (step + 1) if step < 12 else 0.0
+        for name, value in {"read": 0.4, "mul": added, "loss": 0.7}.items():
+            array = np.array([value], np.float32)
+            recorded.trace("f", name, array, serial=number + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=number + 1, step=step)
+    suspects = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in suspects] == ["updates-too-small"] * told
 
 
 @pytest.mark.parametrize(

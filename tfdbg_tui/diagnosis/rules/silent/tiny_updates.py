@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run, Variable
+    from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
     _Measured = dict[tuple[str, TensorRef], tuple[TensorEvent, Magnitudes]]
 
-_MANY = 4  # measured computations of each update
-_LATE = 4  # of them one in so many may come before steps are too short
+_MANY = 4  # measured computations of each update, of which steps are too short
+_LATE = 4  # of all steps one in so many may come before
+_FADES = 3  # measured steps before a rate of 0, in which a schedule makes steps shorter
+_FADED = 0.7  # times as long are the last of them, at most
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 """From 1 to the next number of each type."""
 
@@ -73,12 +76,14 @@ class _Update(NamedTuple):
     Attributes:
         event: The last one.
         variable: The variable.
+        steps: In which steps; below 0 what is in none.
         largest: The largest magnitude of each.
         share: The same, of the largest magnitude that the variable had then.
     """
 
     event: TensorEvent
     variable: Variable
+    steps: Int64Array
     largest: Floats
     share: Floats
 
@@ -88,8 +93,8 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
 
     A number does not change by what is less than a quarter of the distance to the next one at 1,
     times itself.  What begins with 0, as a bias does, changes all the same, and learns nothing.
-    Where a schedule makes steps so short after some, nothing may have been learned in these: else
-    they are short as all is learned.
+    Where a schedule makes steps so short after some, or none at all, nothing may have been learned
+    in these: else they are short as all is learned.
     """
     if not dataflow.variables.trained:
         return
@@ -99,8 +104,8 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
         if since is None or (since and _may_have_learned(dataflow)):
             continue
         largest = max(updates, key=lambda update: float(update.share[since:].max()))
-        if not largest.largest[since] or not (since or largest.largest.all()):
-            continue  # a rate of 0 is meant
+        if _is_meant(largest.largest, since):
+            continue
         evidence = (
             f"what is added to {largest.variable.name} is at most "
             f"{largest.largest[since:].max():.3g}, which is {largest.share[since:].max():.1g} of "
@@ -115,13 +120,35 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
 def _since(updates: list[_Update], bound: float) -> int | None:
     """Return from which of the measured steps on no update is larger than a share.
 
-    None where that is later than a quarter of them: a rate that is annealed may end like that.
+    None where that is after more than a quarter of all steps: a rate that is annealed may end like
+    that.
+
+    Args:
+        updates: Those of a graph.
+        bound: The share.
     """
     if len({len(update.share) for update in updates}) > 1:
         return None
     larger = np.flatnonzero(np.max([update.share for update in updates], axis=0) > bound)
     since = int(larger[-1]) + 1 if larger.size else 0
-    return since if since <= len(updates[0].share) // _LATE else None
+    if len(updates[0].share) - since < _MANY:
+        return None
+    steps = updates[0].steps
+    first, begin, last = (steps if steps.min() >= 0 else np.arange(len(steps)))[[0, since, -1]]
+    return since if begin - first <= (last - first) / _LATE else None
+
+
+def _is_meant(largest: Floats, since: int) -> bool:
+    """Whether a rate is 0 as the program has set it so, not as a schedule has led there.
+
+    Args:
+        largest: What was added in each step.
+        since: From which of the measured steps on it is too small.
+    """
+    if not since:
+        return not largest.all()
+    led_there = since >= _FADES and largest[since - 1] < _FADED * largest[0]
+    return not largest[since] and not led_there
 
 
 def _may_have_learned(dataflow: Dataflow) -> bool:
@@ -156,7 +183,8 @@ def _by_graph(dataflow: Dataflow) -> dict[str, list[_Update]]:
             unknown.add(graph_id)
         elif held.all():
             share = one.largest / held
-            graphs[graph_id].append(_Update(one.event, variable, one.largest, share))
+            steps = run.executions.steps.numbers_of(one.found.executions)
+            graphs[graph_id].append(_Update(one.event, variable, steps, one.largest, share))
     return {graph_id: some for graph_id, some in graphs.items() if graph_id not in unknown}
 
 
