@@ -1510,6 +1510,35 @@ def test_gradients_that_are_zero_in_all_layers(
         assert report.suspects[0].op_name == "gradient_tape/ClipByValue/SelectV2"
 
 
+@pytest.mark.parametrize(("weights", "expected"), [(0.0, ["layer-never-changes"]), (0.5, [])])
+@pytest.mark.parametrize("is_v1", [True, False])
+def test_weights_that_begin_with_zero_in_all_layers(
+    tmp_path: Path, weights: float, expected: list[str], is_v1: bool
+) -> None:
+    recorded = Program(tmp_path)
+    recorded.graph("f", "" if is_v1 else "f")
+    if not is_v1:
+        recorded.variable(1, name="v1")
+        recorded.variable(2, name="v2")
+        recorded.function("f", "f", "v1", "v2", captured=(1, 2))
+    for number in (1, 2):
+        recorded.op("f", "VariableV2" if is_v1 else "Placeholder", f"v{number}")
+        read = "Identity" if is_v1 else "ReadVariableOp"
+        recorded.op("f", read, f"read{number}", f"v{number}:0", dtype="float32")
+        recorded.op("f", "MatMul", f"MatMul{number}", "x:0", f"read{number}:0")
+        recorded.op("f", "MatMul", f"gradients/MatMul{number}_grad/MatMul", "x:0", "y:0")
+    recorded.op("f", "AssignSub" if is_v1 else "AssignSubVariableOp", "assign", "v1:0", "x:0")
+    for step in range(STEPS):
+        values = {f"{name}{number}": weights for name in ("read", "MatMul") for number in (1, 2)}
+        values |= {f"gradients/MatMul{number}_grad/MatMul": 0.0 for number in (1, 2)}
+        for name, value in values.items():
+            recorded.trace("f", name, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    report = diagnose(recorded.open())
+    assert [suspect.rule for suspect in report.suspects] == expected
+    assert all("v1 and 1 more: all weights are 0" in one.evidence for one in report.suspects)
+
+
 @pytest.mark.parametrize(
     ("op_type", "distance", "target", "expected"),
     [

@@ -221,6 +221,15 @@ LAYER_NEVER_CHANGES = Explanation(
     "is to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
+ZERO_WEIGHTS = replace(
+    LAYER_NEVER_CHANGES,
+    why="Weights that begin with 0 in several layers stay 0: what the layers give is 0, and so is "
+    "the gradient of the weights, as it is made of the weights of the layers after them. At most "
+    "the last bias learns.",
+    fix="Let weights begin with random numbers (Glorot, He); 0 is for biases, and for one layer of "
+    "several that follow each other, as the last of a residual block.",
+)
+"""The same of layers that all begin with 0."""
 NO_GRADIENT = Explanation(
     id="no-gradient",
     title="No gradient comes back to any layer",

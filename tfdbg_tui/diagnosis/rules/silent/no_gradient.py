@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.events import op_type_of, size_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
-from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES, NO_GRADIENT
+from tfdbg_tui.diagnosis.rules.silent.explanations import (
+    LAYER_NEVER_CHANGES,
+    NO_GRADIENT,
+    ZERO_WEIGHTS,
+)
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
-    from tfdbg_tui.logdir import Layer
+    from tfdbg_tui.logdir import Layer, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 
@@ -54,10 +60,18 @@ def find_no_gradient(
     of_losses = [magnitudes_of_loss(dataflow, loss).largest for loss in losses(dataflow)]
     measured_losses = [largest for largest in of_losses if largest.size]
     is_learned = bool(measured_losses) and not any(largest.all() for largest in measured_losses)
-    if is_learned or all(gradient.layer is None for gradient in gradients):
+    if is_learned or not gradients:
         return
     steps = len(gradients[0].largest)
     evidence = f"all {len(gradients):,} gradients of layers are 0 in all {steps:,} steps measured"
+    zero = _products_with_zeros(dataflow, measured)
+    if zero:
+        (first, variable), *others = zero
+        more = f" and {len(others):,} more" if others else ""
+        text = f"{variable.name}{more}: all weights are 0, and {evidence}"
+        yield Suspect(first, ZERO_WEIGHTS, Match("likely", text), steps, variable.layer)
+    if zero or all(gradient.layer is None for gradient in gradients):
+        return
     off = [
         event
         for event, found in measured
@@ -71,3 +85,25 @@ def find_no_gradient(
     first = min((gradient.event for gradient in gradients), key=lambda event: event.index)
     lost = lost_at(dataflow, first)
     yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)
+
+
+def _products_with_zeros(
+    dataflow: Dataflow, measured: list[tuple[TensorEvent, Magnitudes]]
+) -> list[tuple[TensorEvent, Variable]]:
+    """Return the products of variables that are 0 whenever they are measured, with these.
+
+    Args:
+        dataflow: Of the run.
+        measured: Its tensors that were measured often enough.
+    """
+    values = VariableValues(dataflow.run, dataflow.calls)
+    found: dict[Variable, TensorEvent] = {}
+    for event, magnitudes in measured:
+        if magnitudes.largest.any():
+            continue
+        uses = (use for use in dataflow.consumers(event) if use.op_type in OF_WEIGHTS)
+        product = next((use.event for use in uses if use.event is not None), None)
+        for variable, _ in values.of_measured(event, magnitudes):
+            if product is not None and variable.trainable:
+                found.setdefault(variable, product)
+    return [(product, variable) for variable, product in found.items()]

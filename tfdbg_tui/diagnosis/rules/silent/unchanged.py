@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _NAMED = 3  # variables
 _AHEAD = 64  # executions after a result, in which an array that was made of it is looked for
-_WEIGHTED = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D"})
+OF_WEIGHTS = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D"})
 """Ops of layers that take what the layer is given first, and then a variable."""
 
 
@@ -109,7 +109,7 @@ def _takes_array_after(dataflow: Dataflow, output: TensorEvent) -> Layer | None:
     for row in range(output.index + 1, min(output.index + 1 + _AHEAD, len(run.executions))):
         kind = run.executions.kind(row)
         layer = run.layer_of_kind(kind)
-        if kind.op_type not in _WEIGHTED or layer in (None, mine):
+        if kind.op_type not in OF_WEIGHTS or layer in (None, mine):
             continue
         if steps.of(row) != steps.of(output.index):
             break
