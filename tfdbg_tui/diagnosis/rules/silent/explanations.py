@@ -248,6 +248,15 @@ UPDATES_TOO_SMALL = Explanation(
     "at the scale of the loss; keep variables in float32 rather than in bfloat16 or float16.",
     example=Example("AssignSub(kernel = [0.4, …], [1e-12, …]) in float32, in each of 160 steps"),
 )
+PENALTY_TOO_STRONG = Explanation(
+    id="penalty-too-strong",
+    title="A regulariser so strong that the weights go to 0, and nothing else is learned",
+    why="The penalty of the weights was larger than the rest of the loss, and training has made it "
+    "next to nothing: the weights are, and the model says the same whatever it is given.",
+    fix="Make the factor of the regulariser smaller (1e-4 is usual): it is one for the sum over "
+    "all weights, so that the penalty is the larger the more weights there are.",
+    example=Example("Loss: 2.3 and penalties of 1,470 in step 0, 2.3 and 0.8 in step 130"),
+)
 
 OPTIMIZER_SLOT_EXPLODED = Explanation(
     id="optimizer-slot-exploded",
@@ -283,6 +292,7 @@ EXPLANATIONS = (
     LAYER_NEVER_CHANGES,
     NO_GRADIENT,
     UPDATES_TOO_SMALL,
+    PENALTY_TOO_STRONG,
     OPTIMIZER_SLOT_EXPLODED,
 )
 """All kinds of silent defects."""

@@ -1,0 +1,77 @@
+"""A regulariser is too strong only where it takes all weights, and nothing else is learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.diagnosis.tiny import Program, floats
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STEPS = 9
+KERNEL = 1
+GONE = np.geomspace(60.0, 0.2, STEPS).tolist()
+
+
+def program(tmp_path: Path, *, joined_by: str, of: str) -> Program:
+    """Returns one whose loss is that of data and the sum of squares of a kernel, or of data."""
+    recorded = Program(tmp_path)
+    recorded.layer(1, 0, "hidden", "Dense")
+    recorded.variable(KERNEL, layer=1)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "x", "v", captured=(KERNEL,))
+    recorded.op("f", "Placeholder", "x")
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "ReadVariableOp", "read", "v:0")
+    recorded.op("f", "MatMul", "MatMul", "x:0", "read:0", layer=1)
+    recorded.op("f", "Mean", "data", "MatMul:0", "axes:0")
+    recorded.op("f", "Square", "Square", of)
+    recorded.op("f", "Sum", "penalty", "Square:0", "axes:0")
+    recorded.op("f", joined_by, "joined", "data:0", "penalty:0")
+    if joined_by == "Pack":
+        recorded.op("f", "Sum", "loss", "joined:0", "axes:0")
+    else:
+        recorded.op("f", "Identity", "loss", "joined:0")
+    recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "x:0", outputs=0)
+    recorded.gradients([KERNEL], of=("f", "loss:0"))
+    return recorded
+
+
+def told(recorded: Program, data: list[float], penalty: list[float]) -> list[tuple[str, str]]:
+    for step, (one, other) in enumerate(zip(data, penalty, strict=True)):
+        values = {"x": 1.0, "read": other**0.5, "MatMul": 1.0, "data": one, "Square": other}
+        values |= {"penalty": other, "joined": one + other, "loss": one + other}
+        for name, value in values.items():
+            recorded.trace("f", name, floats(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1)
+    suspects = diagnose(recorded.open()).suspects
+    return [(one.rule, one.layer.name if one.layer else "") for one in suspects]
+
+
+@pytest.mark.parametrize("joined_by", ["AddV2", "AddN", "Pack"])
+def test_weights_that_go_to_nothing(tmp_path: Path, joined_by: str) -> None:
+    recorded = program(tmp_path, joined_by=joined_by, of="read:0")
+    assert told(recorded, [2.4] * STEPS, GONE) == [("penalty-too-strong", "hidden")]
+
+
+@pytest.mark.parametrize(
+    ("data", "penalty"),
+    [
+        (np.geomspace(2.4, 0.3, STEPS).tolist(), GONE),  # something is learned
+        ([2.4] * STEPS, np.geomspace(60.0, 20.0, STEPS).tolist()),  # weights remain
+        ([2.4] * STEPS, [value / 100 for value in GONE]),  # it was never large
+    ],
+)
+def test_weights_that_become_smaller(
+    tmp_path: Path, data: list[float], penalty: list[float]
+) -> None:
+    assert told(program(tmp_path, joined_by="AddV2", of="read:0"), data, penalty) == []
+
+
+def test_a_term_of_what_the_data_make_is_no_penalty(tmp_path: Path) -> None:
+    assert told(program(tmp_path, joined_by="AddV2", of="MatMul:0"), [2.4] * STEPS, GONE) == []
