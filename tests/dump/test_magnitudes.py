@@ -559,3 +559,25 @@ def test_a_bad_constant_keeps_measured_executions_apart_for_a_while_only(
     found = [t.summary for t in run.graph_executions if t.op_name == "Exp"]
     assert {of.maximum for of in found} == {float(np.exp(np.float32(0.5)))}
     assert len(found) == summaries.TIMES_DETAILED + 5
+
+
+@pytest.mark.parametrize("size", [3, 5000])
+def test_what_is_bad_for_the_first_time_is_measured_with_all_beside_it(
+    tmp_path: Path, size: int
+) -> None:
+    @tf.function
+    def halve_and_square(x: Any) -> Any:
+        return tf.multiply(x, 0.5, name="half"), tf.square(x, name="square")
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    for number in range(12):
+        with tfdbg_tui.step(number):
+            halve_and_square(tf.fill([size], 1e30 if number in (5, 9) else 1.0))
+    tfdbg_tui.disable_dump_debug_info()
+    largest = {
+        trace.step: trace.summary.maximum
+        for trace in tfdbg_tui.open_run(tmp_path).graph_executions
+        if trace.op_name == "half" and trace.summary.maximum is not None
+    }
+    half = float(np.float32(1e30) / 2)
+    assert largest == {**dict.fromkeys((0, 1, 2, 4, 7), 0.5), 5: half}

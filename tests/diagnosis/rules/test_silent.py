@@ -901,6 +901,24 @@ def test_layers_whose_gradients_are_zero_all_the_time(tmp_path: Path) -> None:
     assert told == [("layer-never-changes", "first")]
 
 
+def test_gradients_are_compared_in_the_steps_that_all_are_measured_in(tmp_path: Path) -> None:
+    """What was recorded together with something bad is measured in that step as well."""
+    recorded = program(tmp_path)
+    for number, name in enumerate(("first", "last", "more"), 1):
+        recorded.layer(number, 0, name, "Dense")
+        recorded.op("f", "MatMul", f"{name}/MatMul", "x:0", "y:0", layer=number)
+        recorded.op("f", "MatMul", f"gradient_tape/{name}/MatMul/MatMul", "x:0", "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    for step in range(STEPS):
+        for name, value in (("first", 0.0), ("last", 1.0), ("more", 1.0)):
+            gradient = f"gradient_tape/{name}/MatMul/MatMul"
+            extremes = name != "first" or step != 3
+            recorded.trace("f", gradient, some(value), serial=step + 1, extremes=extremes)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (finding,) = diagnose(recorded.open()).suspects
+    assert (finding.rule, finding.layer and finding.layer.path) == ("layer-never-changes", "first")
+
+
 def test_gradients_whose_finite_elements_are_zero_are_not_zero(tmp_path: Path) -> None:
     """As those behind a ReLU are, of a step that a loss scaler skips."""
     recorded = program(tmp_path)

@@ -97,6 +97,7 @@ class Group:
         self._layouts = Layouts(plan)
         self._patterns: set[bytes] = set()
         self._constants_untold = summaries.TIMES_DETAILED
+        self._was_bad = False
 
     def sink(self, row: Any, *arrays: Any) -> list[Any]:
         """Take the values of one execution of the graph.
@@ -392,6 +393,7 @@ class Group:
         self, row: queue_rows.Rows, curt: Any, tensors: Any, is_measured: bool
     ) -> queue_rows.Rows:
         found = self._counter.details(curt, tensors)
+        is_measured |= self._is_first_bad(found)
         tells_all = bool(self.plan.counted) and not details.is_whole(found).any()
         if tells_all and not is_measured:
             rows = details.to_rows(self.plan, row, found)
@@ -403,6 +405,18 @@ class Group:
         key = row.flat[queue_rows.KEY] = next(_keys)
         self._found[key] = values
         return row
+
+    def _is_first_bad(self, found: Float64Array) -> bool:
+        """Return whether something is bad for the first time: all is measured then.
+
+        How large the data and the weights were in that execution tells what has led to it.
+
+        Args:
+            found: The details of what is bad in an execution.
+        """
+        is_first = self.plan.measured and len(found) > 0 and not self._was_bad
+        self._was_bad |= is_first
+        return is_first
 
 
 def _array(value: Any) -> npt.NDArray[Any]:

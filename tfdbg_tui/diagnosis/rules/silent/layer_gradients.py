@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
@@ -41,9 +43,12 @@ class LayerGradient(NamedTuple):
 def gradients_of_layers(
     run: Run, measured: list[tuple[TensorEvent, Magnitudes]]
 ) -> list[LayerGradient]:
-    """Return the gradients of layers by step, of those that are measured in the same steps."""
+    """Return the gradients of layers by step, of those that are measured in the same steps.
+
+    A step in which something was bad first is measured for what was recorded together with that.
+    """
     layers = LayersOfOps(run)
-    found: dict[tuple[int, ...], list[LayerGradient]] = defaultdict(list)
+    found: dict[frozenset[int], list[LayerGradient]] = defaultdict(list)
     for event, magnitudes in measured:
         if op_type_of(run, event) not in _OF_LAYERS or not is_backward(run, event):
             continue
@@ -52,8 +57,18 @@ def gradients_of_layers(
             continue  # many layers in one
         steps, largest = by_step(run, magnitudes)
         if len(steps) >= MANY:
-            found[tuple(steps.tolist())].append(LayerGradient(event, layer, largest))
-    return max(found.values(), key=len, default=[])
+            found[frozenset(steps.tolist())].append(LayerGradient(event, layer, largest))
+
+    def number_measured_in(same: frozenset[int]) -> int:
+        return sum(len(some) for steps, some in found.items() if same <= steps)
+
+    same = max(found, key=lambda same: (number_measured_in(same), len(same)), default=frozenset())
+    return [
+        gradient._replace(largest=gradient.largest[np.isin(sorted(steps), list(same))])
+        for steps, some in found.items()
+        if same <= steps
+        for gradient in some
+    ]
 
 
 def lost_at(dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
