@@ -101,3 +101,28 @@ def test_what_overflows_in_the_forward_pass_is_where_it_was(tmp_path: Path) -> N
         squared_gradient(lambda x, w: tf.reduce_sum(tf.square(x @ w)), tf.fill([3, 2], 1e30))
 
     assert "large first" not in first_root(tmp_path, program).evidence
+
+
+@pytest.mark.parametrize(("before", "is_far"), [(1.0, True), (1e19, False)])
+def test_one_batch_of_data_is_to_blame_if_it_is_far_from_those_before(
+    tmp_path: Path, before: float, *, is_far: bool
+) -> None:
+    def program() -> None:
+        weights = tf.Variable([[0.5], [-0.25]])
+
+        @tf.function
+        def step(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                product = tf.matmul(x, tf.stop_gradient(weights))
+                value = tf.reduce_sum(tf.square(product)) + tf.reduce_sum(weights)
+            weights.assign_sub(0.01 * tape.gradient(value, weights))
+            return value
+
+        for number in range(10):
+            with tfdbg_tui.step(number):
+                step(tf.constant([[1e21 if number == 9 else before, 0.0]]))
+
+    root = first_root(tmp_path, program)
+    assert root.step == 9  # which is not measured if nothing is bad
+    assert (root.rule == "batch-far-from-others") is is_far
+    assert ("in all steps measured before" in root.evidence) is is_far

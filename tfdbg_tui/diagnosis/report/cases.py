@@ -11,6 +11,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import UNKNOWN_OP, graph_id_of, op_name_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_backward_op, is_backward_stack
 from tfdbg_tui.diagnosis.locations import in_optimizer
+from tfdbg_tui.diagnosis.report.first_large import outlier_of
 from tfdbg_tui.diagnosis.report.gaps import is_circular
 from tfdbg_tui.diagnosis.report.growth import growths_of, steady_before
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
@@ -103,6 +104,7 @@ class CaseBuilder:
             growth=growth if training or not self._dataflow.variables.trained else None,
             steady=steady_before(self._dataflow, event),
             loop_growth=loop_growth,
+            outlier=outlier_of(self._dataflow, event) if training else None,
             training=training,
             gradients=self._gradients,
             loss_scale=self._loss_scale if backward else 1.0,

@@ -1,16 +1,18 @@
-"""Where numbers that overflowed in a gradient, or in an optimizer, had become so large."""
+"""Where numbers that overflowed had become so large: in other lines, or before they came in."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import UNKNOWN_OP, op_type_of
+from tfdbg_tui.diagnosis.events import UNKNOWN_OP, name_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.history import dtype_of, magnitudes_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, EXPONENTIALS
 from tfdbg_tui.diagnosis.rules import overflow
+from tfdbg_tui.diagnosis.rules.model import Outlier
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ _FACTORS = 4  # of a square of a gradient, which is a product of two numbers of 
 _SUMMED = 16.0  # times that a product of matrices may be larger than its largest factors tell
 _WIDEST = 1e38  # a type with a smaller limit overflows by what is not large
 _LONGEST = 400  # tensors
+_MANY = 3  # measured steps before that data are compared with
+_FAR = 1e3  # times as large are those of a batch that is far from all others
 _FROM_SMALL = DIVISIONS | EXPONENTIALS | {"Pow", "Reciprocal", "Rsqrt"}
 """Ops that make large numbers of small ones."""
 
@@ -71,44 +75,77 @@ def first_large(dataflow: Dataflow, root: Root, rule: Explanation, case: Case) -
         rule: What explains it.
         case: What the rule was asked about.
     """
-    limit = MAX_FINITE.get(case.out.dtype or "", 0.0)
-    if rule not in overflow.RULES or limit < _WIDEST:
+    if rule not in overflow.RULES:
         return None
-    events = _large(dataflow, root.event, limit ** (1 / _FACTORS) / _SUMMED)
+    events = _large(dataflow, root.event)
     first = events[-1]
-    if first == root.event or not any(is_backward(dataflow.run, one) for one in events):
+    if first == root.event or not (case.outlier or _in_gradient(dataflow, events)):
         return None
     is_updated = case.in_earlier_step or case.healthy_before > 0
-    if is_updated and op_type_of(dataflow.run, first) not in _FROM_SMALL:
+    if is_updated and not (case.outlier or op_type_of(dataflow.run, first) in _FROM_SMALL):
         return None
     given = [size for _, size in _inputs(dataflow, first) if size is not None]
     op_type = op_type_of(dataflow.run, first) or UNKNOWN_OP
     return FirstLarge(first, op_type, _largest(dataflow, first), max(given, default=None))
 
 
-def _large(dataflow: Dataflow, event: TensorEvent, bound: float) -> list[TensorEvent]:
+def outlier_of(dataflow: Dataflow, event: TensorEvent) -> Outlier | None:
+    """Return the data that a tensor was made of, if they are far from those of the steps before.
+
+    Args:
+        dataflow: Of the run.
+        event: The tensor.
+    """
+    *others, data = _large(dataflow, event)
+    if op_type_of(dataflow.run, data) not in ARGUMENTS:
+        return None
+    for made in (data, *others[:0:-1]):
+        largest, found = _largest(dataflow, made), magnitudes_of(dataflow, made)
+        before = found.largest[found.rows < made.index]
+        if largest is not None:
+            is_far = len(before) >= _MANY and largest > _FAR * before.max()
+            name = name_of(dataflow.run, made)
+            return Outlier(name, largest, float(before.max())) if is_far else None
+    return None
+
+
+def _in_gradient(dataflow: Dataflow, events: list[TensorEvent]) -> bool:
+    return any(is_backward(dataflow.run, one) for one in events)
+
+
+def _large(dataflow: Dataflow, event: TensorEvent) -> list[TensorEvent]:
     """Return what is large of what a tensor was made of, back to what was so first.
+
+    Args:
+        dataflow: Of the run.
+        event: The tensor.
+    """
+    found = [event]
+    limit = MAX_FINITE.get(dtype_of(dataflow.run, event) or "", 0.0)
+    bound = limit ** (1 / _FACTORS) / _SUMMED if limit >= _WIDEST else math.inf
+    while len(found) < _LONGEST and op_type_of(dataflow.run, found[-1]) not in ARGUMENTS:
+        source = _source(dataflow, found[-1], bound)
+        if source is None or source in found:
+            break
+        found.append(source)
+    return found
+
+
+def _source(dataflow: Dataflow, event: TensorEvent, bound: float) -> TensorEvent | None:
+    """Return what a tensor was made of that is large, or the only one that may be.
 
     Args:
         dataflow: Of the run.
         event: The tensor.
         bound: What is larger is large.
     """
-    found = [event]
-    while len(found) < _LONGEST and op_type_of(dataflow.run, found[-1]) not in ARGUMENTS:
-        given = dict(_inputs(dataflow, found[-1]))
-        sizes = {one: size for one, size in given.items() if size is not None and size >= bound}
-        unknown = [one for one, size in given.items() if size is None]
-        if sizes:
-            source = max(sizes, key=lambda one: sizes[one])
-        elif len(unknown) == 1 and _largest(dataflow, found[-1]) is not None:
-            source = unknown[0]  # as nothing else that is large
-        else:
-            break
-        if source in found:
-            break
-        found.append(source)
-    return found
+    given = dict(_inputs(dataflow, event))
+    sizes = {one: size for one, size in given.items() if size is not None and size >= bound}
+    if sizes:
+        return max(sizes, key=lambda one: sizes[one])
+    unknown = [one for one, size in given.items() if size is None]
+    is_large = (_largest(dataflow, event) or 0.0) >= bound
+    return unknown[0] if len(unknown) == 1 and is_large else None
 
 
 def _inputs(dataflow: Dataflow, event: TensorEvent) -> Iterator[tuple[TensorEvent, float | None]]:

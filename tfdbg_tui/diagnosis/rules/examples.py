@@ -90,6 +90,7 @@ def _surroundings(case: Case) -> list[str]:
         (case.growth, str(case.growth)),
         (case.steady, str(case.steady)),
         (case.loop_growth, str(case.loop_growth)),
+        (case.outlier, str(case.outlier)),
         (case.limits, f"recorded with {case.limits}"),
     ]
     used = [f"then {', '.join(map(_used, (user, *user.then)))}" for user in case.users]

@@ -110,6 +110,27 @@ class Steady:
 
 
 @dataclass(frozen=True, slots=True)
+class Outlier:
+    """Data that came in large, in the step in which a tensor made of them was bad.
+
+    Attributes:
+        name: The data, or what was made of them first that was measured.
+        largest: Its largest magnitude in that step.
+        before: The largest in all steps measured before.
+    """
+
+    name: str
+    largest: float
+    before: float
+
+    def __str__(self) -> str:
+        return (
+            f"it is made of the data of this step: {self.name} is up to {self.largest:.3g}, and "
+            f"was at most {self.before:.3g} in all steps measured before"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A root: the op that made the first bad tensor, and its surroundings.
 
@@ -133,6 +154,7 @@ class Case:
         growth: How it grew before; None where it did not, or that is not on record.
         steady: How large it was before, if it had not grown; None where that is not on record.
         loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
+        outlier: The data that it was made of, where they are far from those of the steps before.
         training: Whether the program changes variables, and has begun to.
         gradients: Whether it computes gradients.
         loss_scale: What number losses are multiplied by before their gradients are asked for.
@@ -162,6 +184,7 @@ class Case:
     growth: Growth | None = None
     steady: Steady | None = None
     loop_growth: Growth | None = None
+    outlier: Outlier | None = None
     training: bool = False
     gradients: bool = False
     loss_scale: float = 1.0

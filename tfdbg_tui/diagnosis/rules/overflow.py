@@ -24,7 +24,17 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Match, Rule, Steady, User, ops
+from tfdbg_tui.diagnosis.rules.model import (
+    Case,
+    Growth,
+    Input,
+    Match,
+    Outlier,
+    Rule,
+    Steady,
+    User,
+    ops,
+)
 from tfdbg_tui.diagnosis.values import total
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -145,6 +155,11 @@ def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
     times = "computation" if before == 1 else f"{before:,} computations"
     grown = f"{match.evidence}; finite in the {times} before"
     return replace(match.doubted(), evidence=grown)
+
+
+def _made_of_outlier(case: Case) -> Match | None:
+    match = overflow(nan=True)(case) if case.outlier is not None else None
+    return replace(match.doubted(), evidence=f"{match.evidence}; {case.outlier}") if match else None
 
 
 def _grew_in_training(case: Case) -> Match | None:
@@ -430,6 +445,21 @@ RULES = (
         example=example(
             "BatchMatMulV2", given(300, 1), given(300, 1),
             out=[INF, 1], dtype="float16", users=(User("Softmax"),),
+        ),
+    ),
+    Rule(
+        id="batch-far-from-others",
+        title="A batch of data that is far from all others made numbers overflow",
+        op_types=frozenset(),
+        test=_made_of_outlier,
+        why="The weights are what they were, and the data of this step are far larger than those "
+        "of the steps before: a missing value written as a huge number, a wrong unit, a sensor "
+        "that failed.",
+        fix="Look at the data of this step, and leave out or replace such values before they come "
+        "in. Clip gradients (clipnorm), so that one batch cannot ruin the weights.",
+        example=example(
+            "Square", given(1e30, 1), out=[INF, 1],
+            training=True, healthy_before=8, outlier=Outlier("x:0", 1e30, 3.5),
         ),
     ),
     Rule(
