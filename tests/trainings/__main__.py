@@ -49,7 +49,7 @@ RULES = {
     "most-steps-skipped": {"all-steps-skipped", "most-steps-skipped"},
     "bad-batch": {
         *("bad-argument", "bad-array", "bad-pipeline-input", "bad-python-value", "bad-data"),
-        *("mean-of-nothing", "overflowed-at-once", *DIVERGED),
+        *("mean-of-nothing", "overflowed-at-once", "batch-far-from-others", *DIVERGED),
     },
     "saturated": {"saturated-activation", "saturated-softmax", "log-of-softmax"},
     "vanishing-gradients": {

@@ -108,7 +108,7 @@ def _once_a_layer(dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]
 def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
     """Yield activations of what is far too large, from the first computation on or of late."""
     run = dataflow.run
-    for event, _ in measured:
+    for event, found in measured:
         op_type = op_type_of(run, event)
         if op_type not in _BEFORE or event.slot or is_backward(run, event):
             continue
@@ -123,10 +123,10 @@ def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
         before = magnitudes_of(dataflow, given.event)
         if len(before) < _MANY:
             continue
-        found = _width(dataflow, event, before, given.event)
-        if found is None:
+        width = _width(dataflow, event, before, given.event)
+        if width is None:
             continue
-        low, high, wide = found
+        low, high, wide = width
         times = len(wide)
         always = times == len(before)
         evidence = (
@@ -134,7 +134,9 @@ def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
             f"{times:,} computations measured{in_which_steps(run, wide)}: "
             f"at last from {low:.3g} to {high:.3g}"
         )
-        yield Suspect(event, _rule(op_type), Match("likely", evidence), times)
+        # It is so from the first step on, where the others may be for a step that is later.
+        shown = event if op_type not in _LOSSES else replace(event, index=int(found.rows[0]))
+        yield Suspect(shown, _rule(op_type), Match("likely", evidence), times)
 
 
 def _rule(op_type: str) -> Explanation:
