@@ -167,18 +167,26 @@ def test_activations_of_what_has_been_too_large_from_the_beginning(
     assert suspects(recorded) == expected
 
 
-def test_logits_that_are_too_wide_for_a_loss_are_told_in_the_first_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_softmax", [False, True])
+def test_logits_that_are_too_wide_for_a_loss_are_told_once(
+    tmp_path: Path, *, by_softmax: bool
+) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "BiasAdd", "logits", "x:0", "b:0")
+    recorded.op("f", "Softmax", "shares", "logits:0")
     recorded.op("f", "SparseSoftmaxCrossEntropyWithLogits", "loss", "logits:0", "labels:0")
     recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "loss:0", outputs=0)
     for step in range(CALLS):
         wide = np.linspace(-7e4, 6e4, 64, dtype=np.float32)
         recorded.trace("f", "logits", wide, serial=step + 1, extremes=True)
+        if by_softmax:
+            recorded.trace("f", "shares", some(0.5), serial=step + 1, extremes=True)
         recorded.trace("f", "loss", some(7e4), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
     (suspect,) = diagnose(recorded.open()).suspects
-    assert (suspect.rule, suspect.step) == ("saturated-softmax", 0)
+    assert suspect.rule == "saturated-softmax"
+    assert suspect.op_type == ("Softmax" if by_softmax else "SparseSoftmaxCrossEntropyWithLogits")
+    assert by_softmax or suspect.step == 0
 
 
 @pytest.mark.parametrize(

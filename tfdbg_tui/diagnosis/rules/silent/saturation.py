@@ -80,7 +80,10 @@ def find_saturated(dataflow: Dataflow, measured: Measured) -> list[Suspect]:
         dataflow: Of the run.
         measured: Its tensors that were measured often enough.
     """
-    found = list(_wide(dataflow, measured)) or list(_flat(dataflow, measured))
+    wide = list(_wide(dataflow, measured))
+    # A loss may take the same logits as a softmax, which tells more.
+    others = [one for one in wide if op_type_of(dataflow.run, one.event) not in _LOSSES]
+    found = others or wide or list(_flat(dataflow, measured))
     return list(_once_a_layer(dataflow, found))
 
 
