@@ -131,6 +131,30 @@ def two_devices() -> Any:
     return back_and_forth(tf.constant([1.0, 2.0]))
 
 
+def what_is_called_assigns() -> Any:
+    """Sinks wait there for those before the call, which itself does not."""
+    count, total = tf.Variable(0), tf.Variable(0.0)
+
+    @tf.function
+    def add(x: Any) -> Any:
+        count.assign_add(1)
+        y = tf.math.log(x)
+        total.assign_add(y)
+        return y * 2.0
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        y = add(tf.sqrt(x)) - 1.0
+        z = add(tf.exp(add(y + 2.0)))
+        z = tf.cond(y > 0.0, lambda: z * 2.0, lambda: add(z + 3.0) * 3.0) - 2.0
+        for _ in tf.range(2):
+            z = add(z * 2.0) + 1.0
+            total.assign(tf.sqrt(z))
+        return tf.exp(z) + total
+
+    return outer(tf.constant(0.0))
+
+
 def bad_constant() -> Any:
     return tf.function(lambda: tf.constant([1.0, float("nan")]))()
 
@@ -176,6 +200,7 @@ PROGRAMS = (
     branches_in_loops_without_ops_between,
     backward_functions,
     backward_loop,
+    what_is_called_assigns,
     called_by_an_eager_tape,
     two_devices,
     runs_of_a_session,

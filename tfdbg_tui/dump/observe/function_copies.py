@@ -19,6 +19,7 @@ from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION, UnknownDimensions
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
 from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
 from tfdbg_tui.dump.tensorflow.function_defs import (
+    AFTER,
     IN_THREADS,
     ITERATION,
     FunctionBody,
@@ -27,10 +28,12 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
     called_functions,
     function_attributes,
     hands_on_inputs,
+    has_effects,
     implement,
     implements,
     is_chosen_later,
     is_single_threaded,
+    let_begin_at_once,
     set_captures,
     stand_alone,
 )
@@ -87,7 +90,7 @@ class _Original:
         dimensions: How large the unknown ones of its arguments are.
         copies: What runs in its place.
         computed: What is computed of it for some of its outputs.
-        calls_chosen: Whether it, or what it calls, may be replaced by TensorFlow; None if unknown.
+        anywhere: What is known to hold, or not, for its FunctionDef or for one that it calls.
     """
 
     graph: Any
@@ -97,7 +100,7 @@ class _Original:
     dimensions: UnknownDimensions
     copies: dict[Usage, FunctionCopy | None] = field(default_factory=dict)
     computed: dict[Slots, Computed] = field(default_factory=dict)
-    calls_chosen: bool | None = None
+    anywhere: dict[Callable[[Any], bool], bool] = field(default_factory=dict)
     _implements: str | None = ""
 
     def implements(self, name: str) -> str | None:
@@ -274,7 +277,7 @@ class FunctionCopies:
         what = self._originals[name].implements(name)
         if what is None:
             return None
-        usage, among = usage._replace(counted=False), own.copy_name(what)
+        usage, among = usage._replace(counted=False, ordered=False), own.copy_name(what)
         originals = [(n, o) for n, o in list(self._originals.items()) if o.implements(n) == what]
         copies = {n: self._make_one(original, n, usage, among) for n, original in originals}
         alternatives = [copy for copy in copies.values() if copy and copy.takes_the_same]
@@ -324,6 +327,8 @@ class FunctionCopies:
             captures |= added.captures
         elif not children:
             return None
+        if not usage.ordered:
+            let_begin_at_once(definition)
         definition.signature.name = own.copy_name(name)
         if among is None:
             stand_alone(definition)
@@ -355,19 +360,31 @@ class FunctionCopies:
         In a session it does so once it has inlined the calls around, on their devices; it does not
         inline what records, if nothing waits for the call.
         """
-        definition = functions.function_def(name)
-        if is_chosen_later(definition):
-            return True
+        return self._holds_anywhere(is_chosen_later, name)
+
+    def _holds_anywhere(self, what: Callable[[Any], bool], name: str) -> bool:
+        """Return whether something holds for a function's FunctionDef, or for one that it calls."""
         original = self._originals.get(name)
-        known = original.calls_chosen if original is not None else None
-        if known is None:
-            if original is not None:
-                original.calls_chosen = False  # It calls itself.
+        known = original.anywhere if original is not None else {}
+        if what not in known:
+            definition = functions.function_def(name)
+            known[what] = what(definition)  # It may call itself.
             called = {f.name for node in definition.node_def for f in called_functions(node)}
-            known = any(map(self._calls_chosen, called))
-            if original is not None:
-                original.calls_chosen = known
-        return known
+            known[what] = known[what] or any(self._holds_anywhere(what, inner) for inner in called)
+        return known[what]
+
+    def _is_ordered_inside(self, node: Any, usage: Usage) -> bool:
+        """Return whether the first sinks in what a node calls wait, where else the node would.
+
+        What changes something there would not run where an op before the node stops the call.
+
+        Args:
+            node: The node.
+            usage: What the function with the node is made for.
+        """
+        if usage.stateless or usage.in_session or not hands_on_inputs(node):
+            return False
+        return any(self._holds_anywhere(has_effects, f.name) for f in called_functions(node))
 
     def _copies_for(
         self, node: Any, usage: Usage, inside: Usage
@@ -420,6 +437,7 @@ class FunctionCopies:
                 stateless=usage.stateless or _is_dataset(node.op),
                 in_loop=usage.in_loop or "body" in node.attr,
                 counted=is_counted,
+                ordered=self._is_ordered_inside(node, usage),
                 outermost=False,
                 used=computed.nodes[node.name],
             )
@@ -436,6 +454,8 @@ class FunctionCopies:
             captures |= passed
         if iteration != ITERATION:
             captures.pop(ITERATION, None)  # The function has it itself.
+        if not usage.ordered:
+            captures.pop(AFTER, None)
         return used, captures
 
     def _tell_unknown(self, names: Iterable[str]) -> None:

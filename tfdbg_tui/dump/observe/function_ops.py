@@ -216,7 +216,7 @@ class FunctionOps:
         """
         sinks: list[Any] = []
         start = 0
-        after: list[Any] = []
+        after = added.first_awaited()
         last_calls: dict[str, Any] = {}
         for end, recorded in enumerate(ops):
             is_call = bool(recorded.calls) and added.records_in(recorded.op)

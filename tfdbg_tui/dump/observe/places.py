@@ -12,11 +12,12 @@ from tfdbg_tui.dump.observe import update_order
 from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops, own, tensor_ops
 from tfdbg_tui.dump.tensorflow.eager_tensor import tensor_id
-from tfdbg_tui.dump.tensorflow.function_defs import CALL, CAPTURE, ITERATION, AddedOps
+from tfdbg_tui.dump.tensorflow.function_defs import AFTER, CALL, CAPTURE, ITERATION, AddedOps
 from tfdbg_tui.dump.tensorflow.functions import capture_inputs, captured_tensors
+from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import RecordedOp
@@ -118,6 +119,7 @@ class Usage(NamedTuple):
         in_session: A session of TensorFlow 1 runs it, which has queues of its own.
         in_loop: It runs in each iteration of a loop.
         counted: It takes the number of the iteration of that loop.
+        ordered: Its first sink waits for what stands before the call, which does not wait itself.
         outermost: Python calls it.
         used: The outputs that its caller uses; None for all.
         device: The device that it runs on, where that is another process's; "" for here.
@@ -130,6 +132,7 @@ class Usage(NamedTuple):
     in_session: bool = False
     in_loop: bool = False
     counted: bool = False
+    ordered: bool = False
     outermost: bool = False
     used: Slots = None
     device: str = ""
@@ -148,7 +151,7 @@ class AddedGraph:
         ops: The ops of the finished graph; None where there is nothing to add.
         children: The runtime functions that they call.
         captures: Eager tensors that they use, by the names of arguments for them; the iteration of
-            the loop around, which is no tensor yet, is among them as None.
+            the loop around and `AFTER`, which are no tensors yet, are among them as None.
         numbered: Whether they use `number_of_call`.
         makers: The ops of the program's graph by their names.
         devices: The names of devices.
@@ -159,7 +162,7 @@ class AddedGraph:
     def __init__(self, body: FunctionBody, usage: Usage) -> None:
         self._body = body
         self._inputs: dict[str, Any] = {}
-        self._waits: list[tuple[str, list[str]]] = []
+        self._waits: dict[str, list[Any]] = {}
         self.usage = usage
         self.devices = devices.Names(usage.device)
         # In a session what runs once costs less by Python; what datasets run ahead is of no run.
@@ -210,6 +213,10 @@ class AddedGraph:
         """Return what stands for the iteration of the loop around, if the function takes it."""
         return self._stand_in(ITERATION, tf.int32, []) if self.usage.counted else None
 
+    def first_awaited(self) -> list[Any]:
+        """Return what the first sink waits for."""
+        return [self._stand_in(AFTER, tf.int32, []).op] if self.usage.ordered else []
+
     def op(self, op: Any) -> Any:
         """Return the op of an input that stands for an op; nothing but waiting makes sense."""
         if op.graph is self.graph:
@@ -229,10 +236,11 @@ class AddedGraph:
         return found
 
     def wait(self, op: Any, awaited: Iterable[Any]) -> None:
-        """Make an op of the function wait for others, of the function's or of ours."""
-        names = [other.name for other in awaited]
-        if names:
-            self._waits.append((op.name, names))
+        """Make an op of the function wait for others, of the function's or of ours.
+
+        One that hands `AFTER` on to what it calls runs at once, and the first sink there waits.
+        """
+        self._waits.setdefault(op.name, []).extend(awaited)
 
     def finish(self, sinks: Iterable[Any], calls: Iterable[Any]) -> None:
         """Set the attributes.
@@ -242,6 +250,8 @@ class AddedGraph:
             calls: Ops of the function that have to run, for what they call holds sinks.
         """
         graph = self.graph
+        ordered = [op_name for op_name in self._waits if self._body.takes_after(op_name)]
+        given = [(op_name, self._after(self._waits.pop(op_name))) for op_name in ordered]
         self.captures = {
             f"{CAPTURE}{tensor_id(tensor)}": tensor for tensor in captured_tensors(graph)
         }
@@ -252,10 +262,15 @@ class AddedGraph:
         if self.usage.stateless and self._body.definition.signature.is_stateful:
             self.children = functions.hide_state(graph, definition, self.children)
         references = [*self._inputs, *self.captures]
-        if ITERATION in self._inputs:
-            self.captures[ITERATION] = None
+        self.captures |= dict.fromkeys(name for name in (ITERATION, AFTER) if name in self._inputs)
         required = [op.name for op in (*sinks, *calls)]
-        self.ops = AddedOps(definition, references, required, self._waits)
+        waits = [(name, [op.name for op in awaited]) for name, awaited in self._waits.items()]
+        self.ops = AddedOps(definition, references, required, waits, given)
+
+    def _after(self, awaited: Sequence[Any]) -> str:
+        """Return the name of a new op whose number is there once others have run."""
+        ops = OpMaker(self.graph, "/device:CPU:0", [self.op(op) for op in awaited])
+        return str(ops.constant(0, tf.int32).op.name)
 
 
 def _place_here(definition: Any) -> None:

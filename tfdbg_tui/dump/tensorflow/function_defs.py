@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
+from tensorflow.python.framework.auto_control_deps_utils import RESOURCE_READ_OPS
 from tensorflow.python.framework.op_def_registry import get as op_def_of
 
 from tfdbg_tui.dump.tensorflow import devices
@@ -25,7 +26,11 @@ CAPTURE = "tfdbg_tui_capture_"
 """What the names of our arguments begin with."""
 
 ITERATION = f"{CAPTURE}iteration"
-"""The name of an argument for the int32 iteration of the loop around; all others are resources."""
+"""The name of an argument for the int32 iteration of the loop around."""
+
+AFTER = f"{CAPTURE}after"
+"""The name of an argument for an int32 number that is there once the first sink may run; all others
+are resources."""
 
 CALL = "tfdbg_tui_call"
 """The name of an argument for the number of the call."""
@@ -45,6 +50,24 @@ def called_functions(node: Any) -> Iterator[Any]:
         if name in node.attr:
             value = node.attr[name]
             yield from value.list.func if value.HasField("list") else [value.func]
+
+
+_ONLY_CHECKS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
+"""Ops that have a state for TensorFlow so that it does not prune them."""
+
+
+def has_effects(definition: Any) -> bool:
+    """Return whether a node of a function leaves something changed; what it calls is not asked."""
+    return any(map(_has_effect, definition.node_def))
+
+
+def _has_effect(node: Any) -> bool:
+    op_def = op_def_of(node.op)
+    if op_def is None or function_attributes(node.op):
+        return False
+    if any(argument.is_ref for argument in op_def.input_arg):
+        return True
+    return bool(op_def.is_stateful) and node.op not in (RESOURCE_READ_OPS | _ONLY_CHECKS)
 
 
 SINGLE_THREADED = "SINGLE_THREADED_EXECUTOR"
@@ -155,7 +178,24 @@ def set_captures(definition: Any, names: Sequence[str], *, returned: bool) -> No
 
 
 def _type_of(capture: str) -> int:
-    return _INT32 if capture == ITERATION else _RESOURCE
+    return _INT32 if capture in (ITERATION, AFTER) else _RESOURCE
+
+
+def let_begin_at_once(definition: Any) -> None:
+    """Give the nodes of a function that take `AFTER` a number of its own."""
+    nodes = [node for node in definition.node_def if AFTER in node.input]
+    if not nodes:
+        return
+    number = definition.node_def.add(name=AFTER, op="Const")
+    number.attr["dtype"].type = _INT32
+    number.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(0, tf.int32))
+    for node in nodes:
+        _give(node, f"{AFTER}:output:0")
+
+
+def _give(node: Any, reference: str) -> None:
+    """Let a node take a tensor as `AFTER`."""
+    node.input[:] = [reference if name == AFTER else name for name in node.input]
 
 
 def add_number_of_call(definition: Any) -> None:
@@ -172,12 +212,14 @@ class AddedOps:
         references: The names in the function of the tensors that its arguments stand for.
         required: Names of the ops that have to run when the function does, its own or added ones.
         waits: Pairs of an op of the function and the names of ops that it has to wait for.
+        given: Pairs of an op of the function and the name of one whose output it takes as `AFTER`.
     """
 
     definition: Any
     references: Sequence[str]
     required: Sequence[str]
     waits: Sequence[tuple[str, Sequence[str]]]
+    given: Sequence[tuple[str, str]]
 
 
 Slots = frozenset[int] | None
@@ -245,6 +287,10 @@ class FunctionBody:
         node = self._nodes.get(op.name)
         return [] if node is None else [function.name for function in called_functions(node)]
 
+    def takes_after(self, op_name: str) -> bool:
+        """Return whether an op of the graph, given by its name, takes `AFTER`."""
+        return AFTER in self._nodes[op_name].input
+
     def uses_of(self, op: Any) -> Uses:
         """Return for which outputs of the function an op of the graph is computed."""
         name = self._arguments.get(op.name) or self.node_name(op.name)
@@ -275,7 +321,10 @@ class FunctionBody:
         stand_ins = (argument.name for argument in added.signature.input_arg)
         own = dict(zip(stand_ins, ops.references, strict=True))
         for op_name, awaited in ops.waits:
-            self._nodes[op_name].input.extend("^" + self.node_name(name) for name in awaited)
+            names = map(self.node_name, awaited)
+            self._nodes[op_name].input.extend(_replaced(f"^{name}", own) for name in names)
+        for op_name, number in ops.given:
+            _give(self._nodes[op_name], f"{number}:output:0")
         for node in added.node_def:
             node.input[:] = [_replaced(ref, own) for ref in node.input]
         definition.node_def.extend(added.node_def)
