@@ -11,18 +11,20 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
+from tfdbg_tui.diagnosis import diagnose  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    Program = Callable[[Any, Callable[[], Any]], Any]
+    Act = Callable[..., Any]
+    Program = Callable[[Any, Act], Any]
 
 LONGEST_WAIT_SECONDS = 60.0  # where the function waits for what it must not wait for
 
 
-def in_a_call(x: Any, act: Callable[[], Any]) -> Any:
+def in_a_call(x: Any, act: Act) -> Any:
     @tf.function
     def inner(y: Any) -> Any:
         z = tf.sqrt(y) * 2.0
@@ -32,17 +34,17 @@ def in_a_call(x: Any, act: Callable[[], Any]) -> Any:
     return inner(tf.exp(x))
 
 
-def in_a_call_of_a_call(x: Any, act: Callable[[], Any]) -> Any:
+def in_a_call_of_a_call(x: Any, act: Act) -> Any:
     call = tf.function(lambda y: in_a_call(y, act))
     return call(x) + 1.0
 
 
-def in_calls_of_one_function(x: Any, act: Callable[[], Any]) -> Any:
+def in_calls_of_one_function(x: Any, act: Act) -> Any:
     call = tf.function(lambda y: in_a_call(y, act))
     return call(x) + call(2.0)
 
 
-def in_a_branch(x: Any, act: Callable[[], Any]) -> Any:
+def in_a_branch(x: Any, act: Act) -> Any:
     y = tf.exp(x)
 
     def acting() -> Any:
@@ -52,7 +54,19 @@ def in_a_branch(x: Any, act: Callable[[], Any]) -> Any:
     return tf.cond(tf.random.uniform([]) >= 0.0, acting, lambda: y)
 
 
-def in_a_loop(x: Any, act: Callable[[], Any]) -> Any:
+def in_python(x: Any, act: Act) -> Any:
+    y = tf.exp(x)
+    return tf.py_function(lambda: act(), [], tf.int32), y
+
+
+def by_a_number_that_a_call_makes(x: Any, act: Act) -> Any:
+    root = tf.function(lambda v: tf.sqrt(v))
+    y = tf.exp(x)
+    act(tf.cast(root(1.0), tf.int32))
+    return y
+
+
+def in_a_loop(x: Any, act: Act) -> Any:
     y = tf.exp(x)
 
     def acting(i: Any, z: Any) -> tuple[Any, Any]:
@@ -62,7 +76,14 @@ def in_a_loop(x: Any, act: Callable[[], Any]) -> Any:
     return tf.while_loop(lambda i, _: i < 1, acting, [0, tf.constant(1.0)])[1] + y
 
 
-PROGRAMS = (in_a_call, in_a_call_of_a_call, in_calls_of_one_function, in_a_branch)
+PROGRAMS = (
+    in_a_call,
+    in_a_call_of_a_call,
+    in_calls_of_one_function,
+    in_a_branch,
+    in_python,
+    by_a_number_that_a_call_makes,
+)
 MODES = ("ADAPTIVE", "NO_TENSOR", "FULL_TENSOR")
 
 
@@ -91,7 +112,7 @@ def test_what_needs_no_data_does_not_wait_for_them(
 
     @tf.function
     def step() -> Any:
-        return program(iterator.get_next(), lambda: counts.assign_add(1))
+        return program(iterator.get_next(), lambda number=1: counts.assign_add(number))
 
     limit = threading.Timer(LONGEST_WAIT_SECONDS, ends.set)
     limit.start()
@@ -107,3 +128,22 @@ def test_what_needs_no_data_does_not_wait_for_them(
     names = {run.graph_executions.site(row).op_name for row in range(len(run.graph_executions))}
     assert "Exp" in names
     assert "IteratorGetNext" in names
+
+
+def test_what_raises_without_waiting_for_records_is_told(tmp_path: Path) -> None:
+    def fail() -> Any:
+        raise ValueError("mine")
+
+    iterator = iter(tf.data.Dataset.from_tensors(1.0))
+
+    @tf.function
+    def step() -> Any:
+        return tf.exp(iterator.get_next()), tf.py_function(fail, [], tf.float32)
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="mine"):
+        step()
+    tfdbg_tui.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert report.verdict == "incomplete"
+    assert any("what step computed before it failed" in gap.text for gap in report.gaps)

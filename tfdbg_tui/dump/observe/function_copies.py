@@ -17,7 +17,14 @@ from tfdbg_tui.dump import locks
 from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION, UnknownDimensions
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
-from tfdbg_tui.dump.tensorflow import functions, graph_ops, graph_state, own, pruning
+from tfdbg_tui.dump.tensorflow import (
+    functions,
+    graph_ops,
+    graph_state,
+    own,
+    pruning,
+    without_data,
+)
 from tfdbg_tui.dump.tensorflow.function_defs import (
     AFTER,
     IN_THREADS,
@@ -319,8 +326,17 @@ class FunctionCopies:
             iteration = body.reference(counter) if counter.dtype == tf.int32 else None
         else:
             iteration = ITERATION if usage.counted else None
-        children, captures = self._use_in_nodes(definition.node_def, usage, computed, iteration)
-        added = AddedGraph(body, usage)
+        takes_elements = self._holds_anywhere(without_data.takes_elements, name)
+        inside = replace(usage, after_data=usage.after_data or takes_elements)
+        at_once: frozenset[str] = frozenset()
+        if inside.after_data and usage.orders_inside:
+            at_once = without_data.done_without_data(
+                definition, self._calls_such, given=usage.after_data
+            )
+        children, captures = self._use_in_nodes(
+            definition.node_def, inside, computed, iteration, at_once
+        )
+        added = AddedGraph(body, usage, at_once)
         self._observe(graph, body, added)
         if added.ops is not None:
             body.add(added.ops)
@@ -373,18 +389,9 @@ class FunctionCopies:
             known[what] = known[what] or any(self._holds_anywhere(what, inner) for inner in called)
         return known[what]
 
-    def _is_ordered_inside(self, node: Any, usage: Usage) -> bool:
-        """Return whether the first sinks in what a node calls wait, where else the node would.
-
-        What changes something there would not run where an op before the node stops the call.
-
-        Args:
-            node: The node.
-            usage: What the function with the node is made for.
-        """
-        if usage.stateless or usage.in_session or not hands_on_inputs(node):
-            return False
-        return any(self._holds_anywhere(has_effects, f.name) for f in called_functions(node))
+    def _calls_such(self, what: Callable[[Any], bool], node: Any) -> bool:
+        """Return whether something holds anywhere in what a node calls."""
+        return any(self._holds_anywhere(what, function.name) for function in called_functions(node))
 
     def _copies_for(
         self, node: Any, usage: Usage, inside: Usage
@@ -419,7 +426,12 @@ class FunctionCopies:
         return copies, passed
 
     def _use_in_nodes(
-        self, nodes: Any, usage: Usage, computed: Computed, iteration: str | None = None
+        self,
+        nodes: Any,
+        usage: Usage,
+        computed: Computed,
+        iteration: str | None = None,
+        at_once: frozenset[str] = frozenset(),
     ) -> tuple[list[FunctionCopy], dict[str, Any]]:
         """Let the nodes that run call the copies; return these, and all that they capture.
 
@@ -428,6 +440,7 @@ class FunctionCopies:
             usage: What the function is made for.
             computed: What is computed of it.
             iteration: What is there the iteration of the loop around; None where nothing is.
+            at_once: The names of nodes that must not wait.
         """
         used: list[FunctionCopy] = []
         captures: dict[str, Any] = {}
@@ -437,7 +450,10 @@ class FunctionCopies:
                 stateless=usage.stateless or _is_dataset(node.op),
                 in_loop=usage.in_loop or "body" in node.attr,
                 counted=is_counted,
-                ordered=self._is_ordered_inside(node, usage),
+                # What changes something would not run where an op before the node stops the call.
+                ordered=usage.orders_inside
+                and hands_on_inputs(node)
+                and (node.name in at_once or self._calls_such(has_effects, node)),
                 outermost=False,
                 used=computed.nodes[node.name],
             )

@@ -210,6 +210,7 @@ class FunctionOps:
         follow the flow of data into that graph, and what comes after it waits for it, so that they
         follow it out again, if there are any of that graph.  It also waits for earlier ones that
         run a graph which it runs too: the records of its runs then come in the order of the calls.
+        None of that holds for what runs whether or not there are data.
 
         Returns:
             The sinks, and what ends last: the last sink, or the calls after it.
@@ -230,7 +231,10 @@ class FunctionOps:
                 last_calls.update(dict.fromkeys(runs, end_of_call))
             if recorded.may_raise or recorded.calls:
                 between = self._add_segment(added, graph, ops[start:end], after)
-                added.wait(recorded.op, between or after)
+                if added.runs_at_once(recorded.op):
+                    self._graphs.note_unawaited(graph, recorded.op)
+                else:
+                    added.wait(recorded.op, between or after)
                 sinks += between
                 after = between[-1:] or after
                 after = [*after, end_of_call] if is_call else after

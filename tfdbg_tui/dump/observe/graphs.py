@@ -80,6 +80,7 @@ class _GraphState:
         first_ids: The number of the first output of each of its ops; 0 for one not on record.
         num_outputs: How many outputs each had: a loop may get more.
         raising: The names of its ops that may stop a call, and of those that call such.
+        unawaited: Those of these that do not wait for records.
         outside: The names of its ops of which nothing is recorded.
         calls: The ids of the graphs that its ops call, by the names of these.
         called: The same of all together.
@@ -96,6 +97,7 @@ class _GraphState:
     first_ids: array[int] = field(default_factory=lambda: array("q"))
     num_outputs: array[int] = field(default_factory=lambda: array("l"))
     raising: set[str] = field(default_factory=set)
+    unawaited: set[str] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
     calls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
@@ -294,6 +296,10 @@ class GraphDefinitions:
                     called.append(graph_id)
         return called
 
+    def note_unawaited(self, graph: Any, op: Any) -> None:
+        """Note that an op that may stop a call does not wait for records."""
+        self._state(graph).unawaited.add(op.name)
+
     def is_recorded_before(self, graph_ids: Iterable[str], op_name: str) -> bool:
         """Return whether what was computed before an op raised is on record, as it waits for that.
 
@@ -302,7 +308,7 @@ class GraphDefinitions:
             op_name: Its name, perhaps after that of what calls its graph.
         """
         states = filter(None, map(self._states.get, graph_ids))
-        waiting = (state.raising.difference(state.calls) for state in states)
+        waiting = (state.raising.difference(state.calls, state.unawaited) for state in states)
         return any(f"/{op_name}".endswith(f"/{name}") for names in waiting for name in names)
 
     def record_function(self, name: str, graph: Any, attrs: Any) -> None:

@@ -120,6 +120,7 @@ class Usage(NamedTuple):
         in_loop: It runs in each iteration of a loop.
         counted: It takes the number of the iteration of that loop.
         ordered: Its first sink waits for what stands before the call, which does not wait itself.
+        after_data: What it takes may be made of an element of an iterator, which may have none.
         outermost: Python calls it.
         used: The outputs that its caller uses; None for all.
         device: The device that it runs on, where that is another process's; "" for here.
@@ -133,11 +134,17 @@ class Usage(NamedTuple):
     in_loop: bool = False
     counted: bool = False
     ordered: bool = False
+    after_data: bool = False
     outermost: bool = False
     used: Slots = None
     device: str = ""
     whole_tensors: int = 0
     dimension: int = ASSUMED_DIMENSION
+
+    @property
+    def orders_inside(self) -> bool:
+        """Whether what it calls may be `ordered`."""
+        return not (self.stateless or self.in_session)
 
 
 class AddedGraph:
@@ -146,6 +153,7 @@ class AddedGraph:
     Args:
         body: The function.
         usage: What the function is made for.
+        without_data: See `without_data.done_without_data`.
 
     Attributes:
         ops: The ops of the finished graph; None where there is nothing to add.
@@ -159,8 +167,11 @@ class AddedGraph:
         kept: What has to live as long as a function with these ops.
     """
 
-    def __init__(self, body: FunctionBody, usage: Usage) -> None:
+    def __init__(
+        self, body: FunctionBody, usage: Usage, without_data: frozenset[str] = frozenset()
+    ) -> None:
         self._body = body
+        self._without_data = without_data
         self._inputs: dict[str, Any] = {}
         self._waits: dict[str, list[Any]] = {}
         self.usage = usage
@@ -234,6 +245,14 @@ class AddedGraph:
             found = graph_ops.new_input(self.graph, name, dtype, shape, device)
             self._inputs[reference] = found
         return found
+
+    def runs_at_once(self, op: Any) -> bool:
+        """Return whether an op of the function must not wait for what may come to no end.
+
+        That is so where it has run without a dump when an iterator has no more elements.
+        """
+        is_without = self._body.node_name(op.name) in self._without_data
+        return is_without and not self._body.takes_after(op.name)
 
     def wait(self, op: Any, awaited: Iterable[Any]) -> None:
         """Make an op of the function wait for others, of the function's or of ours.

@@ -58,10 +58,11 @@ _ONLY_CHECKS = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2"))
 
 def has_effects(definition: Any) -> bool:
     """Return whether a node of a function leaves something changed; what it calls is not asked."""
-    return any(map(_has_effect, definition.node_def))
+    return any(map(has_effect, definition.node_def))
 
 
-def _has_effect(node: Any) -> bool:
+def has_effect(node: Any) -> bool:
+    """Return whether a node leaves something changed; what it calls is not asked."""
     op_def = op_def_of(node.op)
     if op_def is None or function_attributes(node.op):
         return False
