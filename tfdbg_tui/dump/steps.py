@@ -73,6 +73,10 @@ _next_batch = 0
 """The step after the latest batch of any `fit` since a dump began."""
 
 
+_counted_in_vain: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+"""How many calls that found no batch an optimizer has counted: those at the end of data do."""
+
+
 _in_doubt: _Batches | None = None
 """Whose batch has begun, and may turn out to be none; see `_Batches.take_back`."""
 
@@ -127,7 +131,7 @@ class _Batches:
             params: What Keras tells callbacks of `fit`.
         """
         global _next_batch, _in_doubt
-        number = max(_iterations(model), _next_batch) if self._next is None else self._next
+        number = max(_batches_of(model), _next_batch) if self._next is None else self._next
         self._next = _next_batch = number + 1
         is_length_known = not isinstance(params, dict) or params.get("steps") is not None
         _in_doubt = None if is_length_known else self
@@ -141,9 +145,10 @@ class _Batches:
         if self._next is not None and current == self._next - 1:
             begin(None)
 
-    def end_fit(self) -> None:
-        """Note that no more batches come."""
+    def end_fit(self, model: Any) -> None:
+        """Note that no more batches of a model come."""
         self.take_back()
+        _note_counted_in_vain(model)
         if self._next is not None and current is None:
             begin(None, NO_BATCH)
 
@@ -182,18 +187,35 @@ def make_step_callback() -> Any:
 
         def on_train_end(self, logs: Any = None) -> None:
             """Note that no more batches come."""
-            self._batches.end_fit()
+            self._batches.end_fit(self.model)
 
     return StepCallback
 
 
-def _iterations(model: Any) -> int:
-    optimizer = objects.attributes(model).get("optimizer")
-    with (
-        contained()
-    ):  # There may be no optimizer, in a graph no value, in other backends no method.
-        return int(objects.library_property(optimizer, "iterations").numpy())
+def _batches_of(model: Any) -> int:
+    """Return how many batches the optimizer of a model has counted; 0 where that is not known."""
+    with contained():
+        optimizer, iterations = _iterations(model)
+        return iterations - _counted_in_vain.get(optimizer, 0)
     return 0
+
+
+def _note_counted_in_vain(model: Any) -> None:
+    with contained():
+        optimizer, iterations = _iterations(model)
+        _counted_in_vain[optimizer] = max(0, iterations - _next_batch)
+
+
+def _iterations(model: Any) -> tuple[Any, int]:
+    """Return the optimizer of a model, and what it counts.
+
+    There may be no optimizer, in a graph no value, in other backends no method: that raises.
+    """
+    from tfdbg_tui.dump.tensorflow import own
+
+    optimizer = objects.attributes(model).get("optimizer")
+    with own.work():
+        return optimizer, int(objects.library_property(optimizer, "iterations").numpy())
 
 
 def _batches_together(model: Any, batch: int, params: Any) -> int:
@@ -251,7 +273,7 @@ def mark_keras_steps(keras: Any) -> None:
 
     @functools.wraps(end_train)
     def on_train_end(self: Any, *args: Any, **kwargs: Any) -> Any:
-        running.setdefault(self, _Batches()).end_fit()
+        running.setdefault(self, _Batches()).end_fit(getattr(self, "model", None))
         with LeftOutOfTracebacks():
             return end_train(self, *args, **kwargs)
 
