@@ -717,6 +717,23 @@ def test_what_python_gives_after_what_was_bad_is_told_beside_it(tmp_path: Path) 
     assert root.evidence.endswith("; given later, perhaps because of it: Mean:0 at program.py:4")
 
 
+@pytest.mark.parametrize(("last", "is_told"), [(INF, True), (3.0, False)])
+def test_infinity_that_a_result_holds_in_the_end_is_told(
+    tmp_path: Path, last: float, is_told: bool
+) -> None:
+    """As of what a search for shortest paths has not reached."""
+    program = Program(tmp_path)
+    for place, far in enumerate((INF, INF, last), 1):
+        written = floats(INF, 1), floats(INF, 2)
+        program.execution(
+            "Minimum", [100, 101], {place: floats(far, 1)}, given=written * (place == 1), line=3
+        )
+    report = diagnose(program.open())
+    assert report.verdict == "clean"
+    told = "; in the end ∞ is still in Minimum:0 at program.py:3, where it is right if it is meant"
+    assert [finding.evidence.endswith(told) for finding in report.benign] == [is_told]
+
+
 def test_a_constant_of_a_function_is_a_copy_of_the_eager_tensor(tmp_path: Path) -> None:
     program = Program(tmp_path)
     program.execution("RealDiv", [100, 101], {1: floats(INF, 2, 3)})

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of, name_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.function_names import readable_function
-from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.gradients import is_backward, is_kept_by_library, is_not_given
 from tfdbg_tui.diagnosis.locations import frames_of_user, location_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
@@ -69,6 +70,7 @@ class RootEvidence:
             + self._other_lines(root, found, alike)
             + self._other_arguments(root, alike)
             + self._given_later(root)
+            + self._stays(root)
         )
 
     def _called_at(self, root: Root) -> str:
@@ -152,6 +154,31 @@ class RootEvidence:
         inside = f" in {readable_function(graph.name)}" if graph else ""
         at = f" at {line.short}" if line else ""
         return f"{name_of(self._run, event)}{inside}{at}"
+
+    def _stays(self, root: Root) -> str:
+        """Say which eager tensors are ∞ in the end though that does no harm: they may be a result.
+
+        What an algorithm has not reached has a distance of ∞.
+        """
+        members = (node.site.last for node in root.members[:_MEMBERS]) if root.contained else ()
+        last = [self._name_and_line(event) for event in members if self._is_result(event)]
+        if not last:
+            return ""
+        return f"; in the end ∞ is still in {_first_of(last)}, where it is right if it is meant"
+
+    def _is_result(self, event: TensorEvent) -> bool:
+        """Whether an eager tensor is the last of its line, is ∞, and is for nothing but Python."""
+        run, dataflow = self._run, self._dataflow
+        summary = self._causes.summary(event)
+        if event.kind != "execution" or is_backward(run, event) or summary is None or summary.nan:
+            return False
+        if (
+            assigns(op_type_of(run, event) or "")
+            or dataflow.timeline.alike(event.index)[-1] > event.index
+        ):
+            return False
+        is_inner = is_not_given(run, event) or is_kept_by_library(run, event)
+        return not (is_inner or dataflow.consumers(event))
 
     def _hidden(self, root: Root) -> str:
         """Say that selects leave out what is bad, where a gradient is bad all the same."""
