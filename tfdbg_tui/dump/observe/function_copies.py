@@ -327,7 +327,7 @@ class FunctionCopies:
         else:
             iteration = ITERATION if usage.counted else None
         takes_elements = self._holds_anywhere(without_data.takes_elements, name)
-        inside = replace(usage, after_data=usage.after_data or takes_elements)
+        inside = usage._replace(after_data=usage.after_data or takes_elements)
         at_once: frozenset[str] = frozenset()
         if inside.after_data and usage.orders_inside:
             at_once = without_data.done_without_data(
