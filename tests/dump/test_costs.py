@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 COSTS = Path(__file__).with_name("costs.json")
 CALLS_OF_AN_EAGER_OP = 19
 """Calls of Python functions of the writer, in a place that has been seen before."""
+AROUND_AN_EAGER_OP = ("fast_path", "__exit__")
+"""Besides, where the process had other threads as the dump began, that may yet execute ops."""
 
 
 def small(x: Any) -> Any:
@@ -171,7 +173,9 @@ def test_an_eager_op_takes_as_many_calls_of_python_as_noted(tmp_path: Path) -> N
     def note(frame: Any, event: str, _: Any) -> None:
         is_own = frame.f_code.co_filename.startswith(own_frames.OWN_DIRECTORY)
         name = frame.f_code.co_name
-        if event == "call" and is_own and not name.startswith("<"):  # Python 3.12 inlines some
+        # Python 3.12 inlines comprehensions.
+        is_counted = not name.startswith("<") and name not in AROUND_AN_EAGER_OP
+        if event == "call" and is_own and is_counted:
             called.append(name)
 
     x = tf.ones([10])
@@ -185,4 +189,4 @@ def test_an_eager_op_takes_as_many_calls_of_python_as_noted(tmp_path: Path) -> N
     finally:
         sys.setprofile(None)
         tfdbg_tui.disable_dump_debug_info()
-    assert len(called) == CALLS_OF_AN_EAGER_OP, called
+    assert len(called) == CALLS_OF_AN_EAGER_OP, " ".join(called)
