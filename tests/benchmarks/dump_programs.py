@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -212,6 +214,20 @@ def fit_step(
     return lambda: {name: float(value) for name, value in model.train_function(iterator).items()}
 
 
+def arrays(bad: bool) -> Callable[[], object]:
+    """Keras' whole `fit` on arrays: an epoch of 469 batches of 60,000 images, two dense layers."""
+    import keras
+
+    keras.utils.set_random_seed(1)
+    layers = keras.layers
+    model = keras.Sequential(
+        [layers.Input((784,)), layers.Dense(128, "relu"), layers.Dense(10, "softmax")]
+    )
+    model.compile("adam", "sparse_categorical_crossentropy", ["accuracy"], jit_compile=False)
+    x, y = normal([60_000, 784], bad).numpy(), np.arange(60_000) % 10
+    return lambda: model.fit(x, y, batch_size=128, verbose=0)
+
+
 def sequential(shape: tuple[int, ...], *layers: Any) -> Any:
     """Return a model of layers and one dense unit on top."""
     import keras
@@ -358,6 +374,7 @@ def mixed(bad: bool, policy: str) -> Callable[[], object]:
 
 PROGRAMS = {
     "mnist": Program(mnist, 25),
+    "arrays": Program(arrays, 1),
     "cnn": Program(cnn, 40),
     "transformer": Program(transformer, 6),
     "cnn_jit": Program(lambda bad: cnn(bad, jit=True), 40),

@@ -46,9 +46,6 @@ UNKNOWN_TO_OPS = frozenset({26, 27, 28})
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
-_vdot: Callable[[Any, Any], Any] = getattr(np.vdot, "_implementation", np.vdot)
-"""Without asking what arrays of other libraries would do."""
-
 _NO_EXTREME = float("nan")
 
 NO_KEY = 0x7FFFFFFF
@@ -153,7 +150,7 @@ def all_finite(array: Any) -> bool:
         size = array.size
         if size and not math.isfinite(array.item(0)):
             return False  # Most that begin with NaN are NaN all over: one look less.
-        return size < 2 or math.isfinite(_vdot(array, array))
+        return size < 2 or math.isfinite(np.vdot(array, array))
     layout = _layout(dtype)
     if layout is None or array.size <= _FEW:
         return bool(np.count_nonzero(np.isfinite(array)) == array.size)
