@@ -223,7 +223,8 @@ def arrays(bad: bool) -> Callable[[], object]:
     model = keras.Sequential(
         [layers.Input((784,)), layers.Dense(128, "relu"), layers.Dense(10, "softmax")]
     )
-    model.compile("adam", "sparse_categorical_crossentropy", ["accuracy"], jit_compile=False)
+    loss, metrics = "sparse_categorical_crossentropy", ["accuracy"]
+    model.compile("adam", loss, metrics=metrics, jit_compile=False)
     x, y = normal([60_000, 784], bad).numpy(), np.arange(60_000) % 10
     return lambda: model.fit(x, y, batch_size=128, verbose=0)
 
