@@ -224,6 +224,20 @@ def test_steps_that_are_too_short_to_change_a_variable(
         assert "at most 1e-12, which is 2e-12 of its largest number, in all 12" in finding.evidence
 
 
+def program_of_updates(tmp_path: Path) -> Program:
+    """Return a program in which a product is taken from a variable, of which a loss is made."""
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v", captured=(HIDDEN,))
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "ReadVariableOp", "read", "v:0", dtype="float32")
+    recorded.op("f", "Mul", "mul", "x:0", "y:0", dtype="float32")
+    recorded.op("f", "Mean", "loss", "read:0", dtype="float32")
+    recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "mul:0", outputs=0)
+    recorded.gradients([HIDDEN], of=("f", "loss:0"))
+    return recorded
+
+
 @pytest.mark.parametrize(
     ("added", "losses", "told"),
     [
@@ -239,15 +253,7 @@ def test_steps_that_are_too_short_to_change_a_variable(
 def test_a_schedule_that_ends_too_early(
     tmp_path: Path, added: list[float], losses: list[float], told: bool
 ) -> None:
-    recorded = program(tmp_path)
-    recorded.graph("f", "f")
-    recorded.function("f", "f", "v", captured=(HIDDEN,))
-    recorded.op("f", "Placeholder", "v")
-    recorded.op("f", "ReadVariableOp", "read", "v:0", dtype="float32")
-    recorded.op("f", "Mul", "mul", "x:0", "y:0", dtype="float32")
-    recorded.op("f", "Mean", "loss", "read:0", dtype="float32")
-    recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "mul:0", outputs=0)
-    recorded.gradients([HIDDEN], of=("f", "loss:0"))
+    recorded = program_of_updates(tmp_path)
     for step, (step_added, loss) in enumerate(zip(added, losses, strict=True)):
         for name, value in {"read": 0.4, "mul": step_added, "loss": loss}.items():
             array = np.array([value], np.float32)
@@ -262,15 +268,7 @@ def test_a_schedule_that_ends_too_early(
 def test_a_schedule_is_too_short_by_steps_and_not_by_what_is_measured_of_them(
     tmp_path: Path, last_step: int, told: bool
 ) -> None:
-    recorded = program(tmp_path)
-    recorded.graph("f", "f")
-    recorded.function("f", "f", "v", captured=(HIDDEN,))
-    recorded.op("f", "Placeholder", "v")
-    recorded.op("f", "ReadVariableOp", "read", "v:0", dtype="float32")
-    recorded.op("f", "Mul", "mul", "x:0", "y:0", dtype="float32")
-    recorded.op("f", "Mean", "loss", "read:0", dtype="float32")
-    recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "mul:0", outputs=0)
-    recorded.gradients([HIDDEN], of=("f", "loss:0"))
+    recorded = program_of_updates(tmp_path)
     for number, step in enumerate((0, 1, 2, 4, 7, 12, 21, 25, 28, last_step)):
         added = 1e-4 / (step + 1) if step < 12 else 0.0
         for name, value in {"read": 0.4, "mul": added, "loss": 0.7}.items():

@@ -10,20 +10,12 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
+from tests.diagnosis.report.dumped import first_root  # noqa: E402
 from tfdbg_tui.dump.observe import magnitudes  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-
-def first_root(root: Path, program: Any) -> Any:
-    tfdbg_tui.enable_dump_debug_info(str(root), "ADAPTIVE", -1)
-    try:
-        program()
-    finally:
-        tfdbg_tui.disable_dump_debug_info()
-    return tfdbg_tui.diagnose(tfdbg_tui.open_run(root)).roots[0]
 
 
 def regression(rate: float, *, in_graph: bool) -> None:

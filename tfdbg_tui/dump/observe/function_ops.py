@@ -296,7 +296,7 @@ class FunctionOps:
         earlier = [added.op(op) for op in previous]
         sinks: list[Any] = []
         groups = list(self._groups(added, graph, ops))
-        for number, (items, mode) in enumerate(groups, 1):
+        for number, (items, mode, first_only) in enumerate(groups, 1):
             plan = observed.plan_of(
                 items,
                 self._options,
@@ -305,7 +305,7 @@ class FunctionOps:
                 measured=measured,
                 caller=device,
             )
-            plan.first_only = len(items) == 1 and self._is_first_only(added, graph, items[0])
+            plan.first_only = first_only
             group = Group(plan, self._dump, self._executions(plan, added.usage))
             added.kept.append(row_queue.KeepAlive(group))
             # The sinks wait for each other: records come in order of creation.
@@ -320,8 +320,8 @@ class FunctionOps:
 
     def _groups(
         self, added: AddedGraph, graph: Any, ops: list[RecordedOp]
-    ) -> Iterator[tuple[list[Observed], TensorDebugMode]]:
-        """Return what is recorded together, and how, in the order of the ops."""
+    ) -> Iterator[tuple[list[Observed], TensorDebugMode, bool]]:
+        """Return what is recorded together, how, and whether `first_only`, in order of the ops."""
         graph_id = self._graphs.graph_id(graph)
         doubtful = self._graphs.are_shapes_doubtful(graph)
         is_whole = self._is_whole if added.usage.whole_tensors else lambda recorded: False
@@ -334,12 +334,11 @@ class FunctionOps:
             others: list[Observed] = []
             for item in had:
                 if self._is_first_only(added, graph, item):
-                    yield [item], options.mode
+                    yield [item], options.mode, True
                 else:
                     others.append(item)
-            yield from (
-                (items, options.mode) for items in observed.groups_of(others, added.usage.dimension)
-            )
+            grouped = observed.groups_of(others, added.usage.dimension)
+            yield from ((items, options.mode, False) for items in grouped)
 
     def _is_first_only(self, added: AddedGraph, graph: Any, item: Observed) -> bool:
         """Return whether no more than the first executions of a large input are recorded.

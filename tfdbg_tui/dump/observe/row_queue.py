@@ -8,8 +8,8 @@ process, as what was made to record may run for as long.
 
 A number below zero in place of the iteration says that what ran until then has ended, such as a
 call.  The last group of a function puts it there, or an op after the last call in it, where nothing
-else runs during the call (see `last_number`); else Python puts a *mark* after the rows, which takes
-as long as forty ops of a graph.
+else runs during the call (see `last_number`); else Python puts a *mark* after the rows, which is an
+eager op.
 
 Each session of TensorFlow 1 has a stage of its own.  The thread empties it while a run is in
 progress, and what is left is taken out when the run ends.
