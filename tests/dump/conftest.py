@@ -13,4 +13,4 @@ def _warnings_of_ours_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
     It warns where functions of one line are traced often in a process.
     """
-    monkeypatch.setattr(logging.getLogger("tensorflow"), "propagate", False)
+    monkeypatch.setattr(logging.getLogger("tensorflow"), "disabled", True)
