@@ -113,11 +113,11 @@ def enable_dump_debug_info(
             0, 4, 32, 64 and so on.
         max_gigabytes: Record no more of what is healthy when the files of a process hold so many:
             10, 0.5; by default when they hold more than is left free on their disk.  They are
-            looked at ten times a second, so somewhat more is written.  From then on the newest
-            events wait in memory, and are written once something is bad, with what comes next, up
-            to a fifth more.  Then recording is switched off, as by `set_recording`; where it is
-            switched on again, it stays on.  In modes that do not tell what is bad, it is switched
-            off at once.
+            looked at some seven times a second, so somewhat more is written.  From then on the
+            newest events wait in memory, and are written once something is bad, with what comes
+            next, up to a fifth more.  Then recording is switched off, as by `set_recording`; where
+            it is switched on again, it stays on.  In modes that do not tell what is bad, it is
+            switched off at once.
         keep_after_bad: Flight recorder: so many events after the first NaN or infinity the
             circular buffer is frozen, with what came before.
         on_bad: "continue", or "raise" a `BadTensorError` from the call that made the first NaN or

@@ -706,6 +706,10 @@ class DumpWriter:
             row_queue.take_rows(call.stage)  # The loops that these are of came before.
         self._graph_executions.add(group, values, cause)
 
+    def write_soon(self) -> None:
+        """Have what was taken so far written, without waiting for it."""
+        self._recorder.write_soon()
+
     def rows_taken(self, groups: Sequence[Group], taken: QueueRows) -> None:
         """Queue what graphs handed over since the last time."""
         if not self._recorder.broken and self.active:

@@ -52,6 +52,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> Iterator[Copies]:
     monkeypatch.setattr(eager_tensors.EagerTensors, "_on_accelerator", lambda *_: True)
     # The writer thread would read at a time of its own.
     monkeypatch.setattr("tfdbg_tui.dump.record.recorder._INTERVAL_SECONDS", 3600.0)
+    monkeypatch.setattr("tfdbg_tui.dump.record.recorder.Recorder.write_soon", lambda _: None)
     yield Copies(monkeypatch)
     dump.disable_dump_debug_info()
 

@@ -53,6 +53,9 @@ class Dump(Protocol):
     def rows_taken(self, groups: Sequence[Group], taken: queue_rows.QueueRows) -> None:
         """Take rows of the queue; `groups` are those that the rows refer to."""
 
+    def write_soon(self) -> None:
+        """Have what was taken so far written, without waiting for it."""
+
     def hook_failed(self, error: BaseException, what: str, graph_id: str = "") -> None:
         """Take note that an error of ours has cost something.
 

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
     from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 
-_INTERVAL_SECONDS = 0.05
+_INTERVAL_SECONDS = 0.125
 _LONGEST_WAIT_SECONDS = 2.0
 """The thread may be kept from its first op by a lock that the program holds while it waits."""
 _NAME = "tfdbg_tui_rows"
@@ -345,6 +345,7 @@ class _Queue:
         while not ends:
             if not collected_graphs.is_under_way():
                 self.drain()
+                _write_soon()
             self._has_run = True
             ends = self._ends.wait(_INTERVAL_SECONDS)
 
@@ -525,6 +526,11 @@ class _Queue:
         """Return what runs now; where a call has ended since the rows were taken, what ran then."""
         now = dump.now()
         return self._expected[0].moment() if self._expected else now
+
+
+def _write_soon() -> None:
+    for dump in list(callbacks.dumps):
+        dump.write_soon()
 
 
 def _tell_loss_to_all(error: BaseException) -> None:

@@ -1,10 +1,11 @@
 """From the program's threads to the files: queues, one writer thread, one file set.
 
-The program's threads append to two deques and go on.  Every 100 ms the writer thread takes what
-is in the event queue, *then* writes and flushes all definitions (which were queued before the
-events that use them), then the events.  So at any moment the files are readable, nothing in them
-refers to something that is not there, and a killed program loses at most its last quarter second:
-a program that makes events faster than they are written waits for the writer.
+The program's threads append to two deques and go on.  Every 150 ms, and when rows were taken out of
+graphs, the writer thread takes what is in the event queue, *then* writes and flushes all
+definitions (which were queued before the events that use them), then the events.  So at any moment
+the files are readable, nothing in them refers to something that is not there, and a killed program
+loses at most its last quarter second: a program that makes events faster than they are written
+waits for the writer.
 
 What could not be recorded or written is told in the metadata file; see `Omissions`.
 """
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("tfdbg_tui")
 
-_INTERVAL_SECONDS = 0.1
+_INTERVAL_SECONDS = 0.15
+"""Longer than that of `row_queue`, so that rows are written as soon as they are taken, and both
+together."""
 _LONGEST_WAIT_SECONDS = 1.0
 _ITEM_BYTES = 500
 """How many bytes could be written in the time that an item takes besides its bytes."""
@@ -82,7 +85,7 @@ class Recorder:
         definitions_lock: Guards the numbering of definitions.
         broken: Whether writing failed, so that nothing more is recorded.
         failure: What could not be written, and why; "" where nothing failed.
-        each_round: Called by the writer thread before it writes, ten times a second.
+        each_round: Called by the writer thread before it writes, some seven times a second.
     """
 
     def __init__(self, options: Options) -> None:
@@ -208,6 +211,10 @@ class Recorder:
         if self.omit(kind, what, reason, graph_id, count=count):
             _log.warning("tfdbg-tui: not on record: %s (%s); the program goes on", what, reason)
         _log.debug("tfdbg-tui: the error was", exc_info=error)
+
+    def write_soon(self) -> None:
+        """Let the writer thread write what is queued, without waiting for it."""
+        self._wake.give()
 
     def _wait_for_writer(self) -> None:
         """Let this thread wait, as too much is queued."""
