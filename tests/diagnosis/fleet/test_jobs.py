@@ -199,7 +199,7 @@ def test_suspects_are_not_told_as_alerts(recorded: Path) -> None:
     report = join(summaries_of(recorded / "loop_1"))
     jobs = tuple(replace(job, roots=(), suspects=job.roots) for job in report.jobs)
     text = fleet_to_text(replace(report, jobs=jobs))
-    assert "tensors show it" in text
+    assert "computed tensors" in text
     assert "go back to this" not in text
 
 

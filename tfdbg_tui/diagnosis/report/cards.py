@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _HARM: dict[GroupKind, str] = {
     "root": "",
-    "suspect": "See why.",
+    "suspect": "",
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
 
-_NONE_SO_FAR = "No NaN and no ∞ that matters has been traced back to it so far."
+_NONE_SO_FAR = "See why: no NaN and no ∞ that matters goes back to it so far."
 
 _OTHERS = 4  # layers, or changes, beside the first that are told
 
@@ -88,7 +88,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
 def alerts_text(kind: GroupKind, alerts: int) -> tuple[str, str]:
     """Return how many tensors have a finding, with the heading."""
     if kind == "suspect":
-        return "seen", "1 tensor shows it" if alerts == 1 else f"{alerts:,} tensors show it"
+        return "seen", f"in {alerts:,} computed tensor{'s' if alerts > 1 else ''}"
     return "alerts", "1 goes back to this" if alerts == 1 else f"{alerts:,} go back to this"
 
 
@@ -134,7 +134,7 @@ def _beside_layer(finding: Finding) -> str:
 def _harm(finding: Finding, kind: GroupKind) -> str:
     """Return what harm a finding has done; of one that is bad itself, roots tell that."""
     is_bad = finding.summary is not None and finding.summary.bad
-    return f"{_HARM[kind]} {_NONE_SO_FAR}" if kind == "suspect" and not is_bad else _HARM[kind]
+    return _NONE_SO_FAR if kind == "suspect" and not is_bad else _HARM[kind]
 
 
 def _others(finding: Finding) -> str:
