@@ -17,7 +17,6 @@ from tfdbg_tui.diagnosis.events import graph_op_of, is_bad, op_type_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.dataflow.timeline import Timeline
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import GraphOp, Run, TensorRef
@@ -97,13 +96,11 @@ class Containers:
 
     Args:
         run: The run.
-        calls: Which graph calls which.
         timeline: Which record is of which computation.
     """
 
-    def __init__(self, run: Run, calls: Calls, timeline: Timeline) -> None:
+    def __init__(self, run: Run, timeline: Timeline) -> None:
         self._run = run
-        self._calls = calls
         self._timeline = timeline
         self._putting: dict[tuple[str, _Container], tuple[int, list[GraphOp]]] = {}
 

@@ -188,7 +188,7 @@ class Elements:
         One that only gives back what it is given leaves no record.
         """
         calls, timeline = self._dataflow.calls, self._dataflow.timeline
-        given = [(g, name) for g in taker.called for name in self._given(g, taker, graph_id, slot)]
+        given = [(g, name) for g in taker.called for name in self._given(g, graph_id, slot)]
         used = [argument for argument in given if calls.is_used(*argument)]
         if not used:
             return [Fate.LEFT], False
@@ -203,12 +203,11 @@ class Elements:
         given = [op.input(0).op_name for op in made if op is not None and op.op_type == "Identity"]
         return len(given) == len(made) and given == list(calls.arguments(graph_id))
 
-    def _given(self, called: str, taker: _Taker, graph_id: str, slot: int | None) -> Sequence[str]:
+    def _given(self, called: str, graph_id: str, slot: int | None) -> Sequence[str]:
         """Return the arguments of a function that elements, or a part of them, may become.
 
         Args:
             called: The graph of the function.
-            taker: What calls it.
             graph_id: The graph of the function that has made the elements.
             slot: The part.
         """

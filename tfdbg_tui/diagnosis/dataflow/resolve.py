@@ -63,7 +63,7 @@ class Resolver:
         self._variables = variables
         self.assigned = Assigned(run, timeline, variables, self.resolve)
         self._v1_loops = V1Loops(run, timeline, self.resolve)
-        self.containers = Containers(run, calls, timeline)
+        self.containers = Containers(run, timeline)
         self._replicas = Replicas(run, timeline)
 
     def producers(self, event: TensorEvent) -> tuple[Producer, ...]:

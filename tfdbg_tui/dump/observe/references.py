@@ -126,9 +126,6 @@ class VariableMemory:
         if self._is_repeatable(op, len(inputs)):
             self._repeatable.add(op.name)
 
-    def _variables(self, tensor: Any) -> frozenset[str]:
-        return self._memory.get(tensor.name, frozenset())
-
     def _shared_memory(
         self, output: Any, inputs: list[Any], variables: frozenset[str]
     ) -> frozenset[str]:
