@@ -475,34 +475,6 @@ def test_of_loops_few_iterations_are_measured_later_unless_asked_for() -> None:
     assert kinds[10][20] is Measured.MANY_ITERATIONS
 
 
-@pytest.mark.parametrize(
-    "name", ["float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2"]
-)
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        [[1.0, 2.0, -3.0], [0.5, 4.0, 8.0], [-1.0, -2.0, -0.5], [0.0, -0.0, 0.0]],
-        [[np.nan, 2.0, -3.0], [np.inf, 1.0, np.inf], [-np.inf, -1.0, -2.0]],
-        [[np.nan, np.nan], [-np.nan, 1.0], [-np.nan, -1.0]],
-    ],
-)
-def test_extremes_of_each_type_are_those_of_the_finite_elements(
-    name: str, numbers: list[list[float]]
-) -> None:
-    if name == "float8_e4m3fn":  # It has no infinity.
-        numbers = [[x if np.isfinite(x) else np.nan for x in row] for row in numbers]
-    array = np.array(numbers, tf.as_dtype(name).as_numpy_dtype)
-    expected = []
-    for row in numbers:
-        finite = [x for x in row if np.isfinite(x)]
-        expected.append([min(finite), max(finite)] if finite else [np.nan, np.nan])
-    np.testing.assert_array_equal(summaries.extremes_of_each(array), expected)
-    if array.dtype.kind == "f":
-        sizes = np.full(len(array) + 1, array[0].size)
-        found = summaries.extremes_in_parts([array, array[0]], sizes)
-        np.testing.assert_array_equal(found, [*expected, expected[0]])
-
-
 @tf.function(input_signature=[tf.TensorSpec([None, 65], tf.float32)])
 def of_any_length(x: Any) -> Any:
     for number in range(20):

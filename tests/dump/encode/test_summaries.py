@@ -60,12 +60,3 @@ def test_arrays_are_counted_together_as_alone(dtype: str) -> None:
         [pack, single, pack[:1]], np.array([part.size for part in parts])
     )
     assert together.tolist() == [list(counts) for counts in alone]
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, None])
-def test_extremes_of_what_is_looked_at_in_parts(bad: float | None) -> None:
-    array = np.zeros((5, summaries._CACHED // 2 + 1), np.float32)
-    array[0, 7], array[4, -1] = 3.0, -2.0
-    if bad is not None:
-        array[2, 5] = bad
-    assert summaries.extremes(array) == (-2.0, 3.0)

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.tensorflow
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
-from tfdbg_tui.dump.encode import summaries  # noqa: E402
+from tfdbg_tui.dump.encode.extremes import numbers_of_keys  # noqa: E402
 from tfdbg_tui.dump.observe import compiled_counts  # noqa: E402
 from tfdbg_tui.dump.observe.compiled_counts import CompiledCounts  # noqa: E402
 from tfdbg_tui.dump.tensorflow import stablehlo  # noqa: E402
@@ -42,7 +42,7 @@ def counted(make: Callable[..., Sequence[Any]], *arguments: Any) -> tuple[list[A
     arrays = [tensor.numpy() for tensor in tensors]
     assert bad == sum(np.count_nonzero(~np.isfinite(array)) for array in arrays)
     is_double = np.array([array.dtype == np.float64 for array in arrays])
-    ends = summaries.numbers_of_keys(rows[:, -2:], is_double)
+    ends = numbers_of_keys(rows[:, -2:], is_double)
     return [[*row[:-2], *end] for row, end in zip(rows.tolist(), ends, strict=True)], [
         expected(array) for array in arrays
     ]

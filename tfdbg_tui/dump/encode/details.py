@@ -11,6 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import queue_rows, summaries
+from tfdbg_tui.dump.encode.extremes import (
+    extremes_in_parts,
+    extremes_of,
+    extremes_of_each,
+    numbers_of_keys,
+)
 from tfdbg_tui.wire import bad_elements
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -220,12 +226,12 @@ class DetailCounter:
         everything = tuple(range(len(self._plan.seen)))
         small, others = self._sorted(everything, tensors, _COMPARED_TOGETHER)
         for arguments, rows, sizes in small:
-            found[rows] = summaries.extremes_in_parts([tensors[i] for i in arguments], sizes)
+            found[rows] = extremes_in_parts([tensors[i] for i in arguments], sizes)
         for argument, rows in others:
             if len(rows) > 1:
-                found[rows] = summaries.extremes_of_each(tensors[argument])
+                found[rows] = extremes_of_each(tensors[argument])
             else:
-                found[rows[0]] = summaries.extremes(tensors[argument])
+                found[rows[0]] = extremes_of(tensors[argument])
         return self._with_known_extremes(found)
 
     def extremes_of_each(self, layout: Layout, block: Any) -> Float64Array:
@@ -257,12 +263,12 @@ class DetailCounter:
         """Return `extremes` of an execution that XLA has compiled.
 
         Args:
-            keys: See `summaries.numbers_of_keys`; those of `GroupPlan.unknown`.
+            keys: See `numbers_of_keys`; those of `GroupPlan.unknown`.
         """
         rows = self._plan.unknown
         is_double = np.array([self._plan.rows[row].dtype == _DOUBLE for row in rows])
         found = np.full((len(self._plan.rows), 2), np.nan)
-        found[rows] = summaries.numbers_of_keys(keys, is_double)
+        found[rows] = numbers_of_keys(keys, is_double)
         return self._with_known_extremes(found)
 
     def _with_known_extremes(self, found: Float64Array) -> Float64Array:

@@ -8,8 +8,9 @@ import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.encode import summaries, traces
+from tfdbg_tui.dump.encode import packed_vectors, summaries, traces
 from tfdbg_tui.dump.encode.executions import EagerValues
+from tfdbg_tui.dump.encode.extremes import extremes_of, finite_extremes
 from tfdbg_tui.dump.encode.summaries import HealthCounts
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
 from tfdbg_tui.dump.tensorflow import devices, executors, op_types
@@ -211,7 +212,7 @@ class EagerTensors:
         if self._mode is TensorDebugMode.FULL_TENSOR:
             return traces.tensor_content_proto(number, elements(tensor))
         shape = tuple(tensor.shape)
-        vector = summaries.shape_vector(-1, number, shape, int(num_elements(tensor)))
+        vector = packed_vectors.shape_vector(-1, number, shape, int(num_elements(tensor)))
         return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
 
     def _assigned(self, op_type: Any, inputs: Sequence[Any], location: bytes) -> EagerValues:
@@ -259,7 +260,7 @@ class EagerTensors:
         if number not in summaries.WATCHED:
             return self._ignored
         array = elements(tensor)
-        found = summaries.finite_extremes(array)
+        found = finite_extremes(array)
         if found is None:
             return None
         look = self._healthy[array.size]
@@ -283,7 +284,7 @@ class EagerTensors:
         array = elements(tensor)
         if self._is_full:
             counts = summaries.health_counts(array)
-            return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
+            return self._seen(packed_vectors.full_vector(-1, number, rank(tensor), counts), counts)
         if summaries.all_finite(array):
             return self._healthy[array.size]
         if summaries.all_nan(array):
@@ -292,8 +293,8 @@ class EagerTensors:
 
     def _seen_counts(self, counts: HealthCounts) -> EagerValues:
         if self._mode is TensorDebugMode.CURT_HEALTH:
-            return self._seen(summaries.curt_vector(-1, bad=counts.bad > 0), counts)
-        return self._seen(summaries.concise_vector(-1, counts), counts)
+            return self._seen(packed_vectors.curt_vector(-1, bad=counts.bad > 0), counts)
+        return self._seen(packed_vectors.concise_vector(-1, counts), counts)
 
     def _seen(self, vector: bytes, counts: HealthCounts) -> EagerValues:
         field = self._vector_field + vector
@@ -362,7 +363,7 @@ class EagerTensors:
         if not self._is_full:
             return self._seen_counts(counts) if counts.bad else self._healthy[counts.size]
         number = datatype_enum(tensor)
-        return self._seen(summaries.full_vector(-1, number, rank(tensor), counts), counts)
+        return self._seen(packed_vectors.full_vector(-1, number, rank(tensor), counts), counts)
 
     def _told(
         self,
@@ -429,7 +430,7 @@ def _extremes(tensor: Any, look: EagerValues | None) -> tuple[float, float]:
     """Return the extremes of a tensor that was looked at here, or that has none."""
     if look is None or look.protos == _NO_PROTO:
         return _NO_EXTREMES
-    return summaries.extremes(elements(tensor))
+    return extremes_of(elements(tensor))
 
 
 def _pair(vector: Any) -> tuple[float, float]:
@@ -485,7 +486,7 @@ def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[HealthCounts]]:
         if dtype.is_floating or dtype.is_complex:
             counts = summaries.health_counts(elements(tensor), detailed=True)
             number = dtype.as_datatype_enum
-            proto = head + summaries.full_vector(-1, number, rank(tensor), counts)
+            proto = head + packed_vectors.full_vector(-1, number, rank(tensor), counts)
         protos.append(proto)
         counted.append(counts)
     return protos, counted

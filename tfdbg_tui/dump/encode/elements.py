@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.encode.extremes import extremes_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,7 +134,7 @@ class Layout:
     def extremes(self, block: Float32Array) -> npt.NDArray[np.float64]:
         """Return the smallest and largest finite element of the rows in `GroupPlan.counted`."""
         found = np.empty((len(block), len(self._order), 2))
-        found[:, self._order] = summaries.extremes_of_parts(self._elements(block), self._starts)
+        found[:, self._order] = extremes_of_parts(self._elements(block), self._starts)
         return found
 
     def _elements(self, block: Float32Array) -> Any:

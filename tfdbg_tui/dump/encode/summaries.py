@@ -1,4 +1,4 @@
-"""Value vectors computed with numpy: for eager tensors, and for bad tensors of graphs.
+"""What the elements of tensors are, counted with numpy: of eager ones, and of bad ones of graphs.
 
 The numbers are those of TensorFlow's ``DebugNumericSummaryV2`` kernel (tensorflow/core/kernels/
 debug_ops.cc).  TensorFlow runs its kernels with denormals flushed to zero, so a denormal counts
@@ -9,24 +9,28 @@ from __future__ import annotations
 
 import itertools
 import math
-import struct
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tfdbg_tui.dump.encode.extremes import NO_EXTREME
+from tfdbg_tui.dump.encode.float_layouts import (
+    FLOAT32,
+    FLOAT64,
+    LAYOUTS,
+    FloatLayout,
+    chunks,
+    layout_of,
+)
 from tfdbg_tui.wire import bad_elements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
 _CHUNK = 1 << 16
 """Elements that one pass looks at, so that its temporary arrays stay in the CPU's cache."""
-
-_CACHED = 1 << 17
-"""Elements that are still in the cache when a second pass, without such arrays, looks at them."""
 
 _FEW = 1024
 """Up to so many elements, the number of numpy's calls is what a look costs."""
@@ -42,40 +46,6 @@ WATCHED = frozenset({1, 2, 8, 14, 18, 19, 24, 25, 26, 27, 28})
 
 UNKNOWN_TO_OPS = frozenset({26, 27, 28})
 """Those of them that no op of TensorFlow's computes with: numpy alone can look at them."""
-
-
-_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-
-_NO_EXTREME = float("nan")
-
-NO_KEY = 0x7FFFFFFF
-"""The largest int32: the bits of a NaN."""
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """The bits of a floating type, as an unsigned integer of the same width."""
-
-    unsigned: type
-    infinity: int
-    smallest_counted: int  # Magnitudes below it count as zero.
-
-    @cached_property
-    def sign(self) -> int:
-        return 1 << (8 * np.dtype(self.unsigned).itemsize - 1)
-
-    @cached_property
-    def magnitude(self) -> Any:
-        """The mask of all bits but the sign."""
-        return self.unsigned(self.sign - 1)
-
-
-_LAYOUTS = {
-    "float16": _Layout(np.uint16, 0x7C00, 1),
-    "bfloat16": _Layout(np.uint16, 0x7F80, 0x0080),
-    "float32": _Layout(np.uint32, 0x7F800000, 0x00800000),
-    "float64": _Layout(np.uint64, 0x7FF0000000000000, 0x0010000000000000),
-}
 
 
 @dataclass(slots=True)
@@ -94,8 +64,8 @@ class HealthCounts:
     neg: int = 0
     zero: int = 0
     pos: int = 0
-    minimum: float = _NO_EXTREME
-    maximum: float = _NO_EXTREME
+    minimum: float = NO_EXTREME
+    maximum: float = NO_EXTREME
     places: tuple[float, ...] = field(default=bad_elements.UNKNOWN, kw_only=True)
 
     @property
@@ -146,12 +116,12 @@ def all_finite(array: Any) -> bool:
     False may also mean that the cheap test could not tell (a sum of squares that overflows).
     """
     dtype = array.dtype
-    if dtype is _FLOAT32 or dtype is _FLOAT64:
+    if dtype is FLOAT32 or dtype is FLOAT64:
         size = array.size
         if size and not math.isfinite(array.item(0)):
             return False  # Most that begin with NaN are NaN all over: one look less.
         return size < 2 or math.isfinite(np.vdot(array, array))
-    layout = _layout(dtype)
+    layout = layout_of(dtype)
     if layout is None or array.size <= _FEW:
         return bool(np.count_nonzero(np.isfinite(array)) == array.size)
     bits = array.reshape(-1).view(layout.unsigned)
@@ -164,7 +134,7 @@ def all_nan(array: Any) -> bool:
     False may also mean that the cheap test could not tell: of large arrays of complex numbers, and
     of NaN that have no bit in common besides those of infinity.
     """
-    layout = _layout(array.dtype) if array.size > _FEW else None
+    layout = layout_of(array.dtype) if array.size > _FEW else None
     if layout is None:
         return 0 < array.size <= _CHUNK and bool(np.count_nonzero(array != array) == array.size)
     common = np.bitwise_and.reduce(array.view(layout.unsigned), axis=None)
@@ -177,12 +147,12 @@ def count_bad(array: Any) -> HealthCounts:
     counts = HealthCounts(size=flat.size)
     if flat.dtype.kind == "c":
         _count_bad_complex(flat, counts)
-    elif flat.dtype is _FLOAT32 or flat.dtype is _FLOAT64:
-        for chunk in _chunks(flat):
+    elif flat.dtype is FLOAT32 or flat.dtype is FLOAT64:
+        for chunk in chunks(flat, _CHUNK):
             _count_bad_floats(chunk, counts)
     else:
         flat, layout = _with_layout(flat)
-        for chunk in _chunks(flat):
+        for chunk in chunks(flat, _CHUNK):
             bits = chunk.view(layout.unsigned)
             _count_bad_bits(bits, bits & layout.magnitude, layout, counts)
     return counts
@@ -263,7 +233,7 @@ def health_counts(array: Any, *, detailed: bool = False) -> HealthCounts:
         counts.zero = int(np.count_nonzero(flat == 0))
     else:
         flat, layout = _with_layout(flat)
-        for chunk in _chunks(flat):
+        for chunk in chunks(flat, _CHUNK):
             bits = chunk.view(layout.unsigned)
             magnitude = bits & layout.magnitude
             bad = _count_bad_bits(bits, magnitude, layout, counts)
@@ -300,7 +270,7 @@ def counts_of_equal(one: Any, shape: tuple[int, ...], *, detailed: bool) -> Heal
 def _first_bad(flat: Any, is_bad: Callable[[Any], Any]) -> Sequence[int]:
     """Return where the first bad elements are: of infinity beside NaN is not told."""
     found: list[int] = []
-    for start, chunk in zip(itertools.count(0, _CHUNK), _chunks(flat), strict=False):
+    for start, chunk in zip(itertools.count(0, _CHUNK), chunks(flat, _CHUNK), strict=False):
         places = np.flatnonzero(is_bad(chunk))[: bad_elements.MAX_ELEMENTS]
         found += (places + start).tolist()
         if len(found) >= bad_elements.MAX_ELEMENTS:
@@ -308,21 +278,12 @@ def _first_bad(flat: Any, is_bad: Callable[[Any], Any]) -> Sequence[int]:
     return found
 
 
-def _with_layout(flat: Any) -> tuple[Any, _Layout]:
+def _with_layout(flat: Any) -> tuple[Any, FloatLayout]:
     """Return an array whose bits are known: a type without a layout becomes float32."""
-    layout = _layout(flat.dtype)
+    layout = layout_of(flat.dtype)
     if layout is not None:
         return flat, layout
-    return flat.astype(np.float32), _LAYOUTS["float32"]
-
-
-def _layout(dtype: Any) -> _Layout | None:
-    name: str = dtype.type.__name__  # that of the dtype itself takes longer than a small tensor
-    return _LAYOUTS.get(name)
-
-
-def _chunks(flat: Any, size: int = _CHUNK) -> Iterator[Any]:
-    return (flat[start : start + size] for start in range(0, flat.size, size))
+    return flat.astype(np.float32), LAYOUTS["float32"]
 
 
 def _count_bad_floats(chunk: Any, counts: HealthCounts) -> None:
@@ -337,7 +298,7 @@ def _count_bad_floats(chunk: Any, counts: HealthCounts) -> None:
     counts.neg_inf += infinite - positive
 
 
-def _count_bad_bits(bits: Any, magnitude: Any, layout: _Layout, counts: HealthCounts) -> int:
+def _count_bad_bits(bits: Any, magnitude: Any, layout: FloatLayout, counts: HealthCounts) -> int:
     """Add the NaN and infinite elements to the counts; return how many there are."""
     bad = int(np.count_nonzero(magnitude >= layout.infinity))
     if not bad:
@@ -350,7 +311,7 @@ def _count_bad_bits(bits: Any, magnitude: Any, layout: _Layout, counts: HealthCo
     return bad
 
 
-def _negative(bits: Any, layout: _Layout, *, any_bad: bool) -> int:
+def _negative(bits: Any, layout: FloatLayout, *, any_bad: bool) -> int:
     """Return the number of negative finite elements."""
     sign = layout.sign
     negative = np.count_nonzero(bits >= layout.unsigned(sign + layout.smallest_counted))
@@ -376,128 +337,6 @@ def _count_bad_complex(flat: Any, counts: HealthCounts) -> None:
     counts.neg_inf = int(np.count_nonzero(neg_inf))
 
 
-def extremes(array: Any) -> tuple[float, float]:
-    """Return the smallest and the largest finite element of an array; see `extremes_of_each`."""
-    found = finite_extremes(array)
-    if found is not None:
-        return found
-    rows = array.reshape(1, -1)
-    if rows.size and rows.dtype.kind != "c":
-        low, high = (float(end[0]) for end in _ordered_extremes(rows))
-        if math.isfinite(low) and math.isfinite(high):
-            return low, high
-    low, high = extremes_of_each(rows)[0].tolist()
-    return low, high
-
-
-def finite_extremes(array: Any) -> tuple[float, float] | None:
-    """Return the smallest and the largest element of an array, if they are finite: so are all.
-
-    None as well where minimum and maximum of numpy do not tell.
-    """
-    if not array.size or (array.dtype is not _FLOAT32 and array.dtype is not _FLOAT64):
-        return None
-    if array.size <= _CACHED:
-        low, high = float(array.min()), float(array.max())
-    else:
-        parts = _chunks(array.reshape(-1), _CACHED)
-        ends = np.array([(part.min(), part.max()) for part in parts])
-        low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
-    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
-
-
-def extremes_of_each(pack: Any) -> npt.NDArray[np.float64]:
-    """Return the smallest and the largest finite element of each of several arrays of one shape.
-
-    Args:
-        pack: ``[arrays, ...]``, floating or complex.
-
-    Returns:
-        ``[arrays, 2]``; NaN where there is none, and for complex numbers, which have no order.
-    """
-    rows = pack.reshape(len(pack), -1)
-    if rows.dtype.kind == "c" or not rows.size:
-        return np.full((len(pack), 2), _NO_EXTREME)
-    found = np.array(_ordered_extremes(rows), np.float64).T
-    for row in np.flatnonzero(~np.isfinite(found).all(axis=1)):
-        finite = rows[row][np.isfinite(rows[row])]
-        found[row] = (finite.min(), finite.max()) if finite.size else _NO_EXTREME
-    return found
-
-
-def extremes_in_parts(
-    arrays: Sequence[Any], sizes: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return the smallest and the largest finite element of each part of many small arrays.
-
-    Args:
-        arrays: See `count_bad_in_parts`.
-        sizes: See `count_bad_in_parts`.
-
-    Returns:
-        ``[parts, 2]``; NaN where there is none.
-    """
-    flat = np.concatenate(arrays, axis=None)
-    if flat.dtype == np.float16:
-        flat = flat.astype(np.float32)  # numpy compares these many times as fast.
-    found: npt.NDArray[np.float64] = extremes_of_parts(flat[None], sizes.cumsum() - sizes)[0]
-    return found
-
-
-def extremes_of_parts(elements: Any, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return the smallest and the largest finite element of parts that many arrays have.
-
-    Args:
-        elements: Those of the arrays, floating, ``[arrays, elements]``.
-        starts: Where each part begins: one after the other, none of them empty.
-
-    Returns:
-        ``[arrays, parts, 2]``; NaN where there is none.
-    """
-    ends = ((np.minimum, np.inf), (np.maximum, -np.inf))
-    both = np.stack([end.reduceat(elements, starts, axis=1) for end, _ in ends], axis=-1)
-    if np.isfinite(both).all():  # So are all between them.
-        return both
-    is_finite = np.isfinite(elements)
-    found = [
-        end.reduceat(np.where(is_finite, elements, none), starts, axis=1) for end, none in ends
-    ]
-    both = np.stack(found, axis=-1)
-    return np.where(np.isfinite(both), both, _NO_EXTREME)
-
-
-def numbers_of_keys(
-    keys: npt.NDArray[np.int64], is_double: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64]:
-    """Return the floating numbers that integers with their order stand for.
-
-    Args:
-        keys: Of numbers above zero their bits, of others the complement of their magnitude's bits;
-            `NO_KEY`, or the last integer on either side, where there is none.  ``[tensors, 2]``
-        is_double: Which of the tensors are of float64, others of float32.
-    """
-    magnitudes = np.where(keys < 0, ~keys, keys)
-    singles = magnitudes.astype(np.int32).view(np.float32).astype(np.float64)
-    numbers = np.where(is_double[:, None], magnitudes.view(np.float64), singles)
-    return np.where(keys < 0, -numbers, numbers)
-
-
-def _ordered_extremes(rows: Any) -> tuple[Any, Any]:
-    """Return the smallest and largest element of each row, where all of them are finite.
-
-    Of types with two bytes numpy compares the bits several times as fast as the numbers.  Among
-    negative ones, those of the largest number are the smallest.
-    """
-    layout = _layout(rows.dtype)
-    if layout is None or layout.unsigned is not np.uint16:
-        return rows.min(axis=1), rows.max(axis=1)
-    unsigned, signed = rows.view(np.uint16), rows.view(np.int16)
-    top, signed_top = unsigned.max(axis=1), signed.max(axis=1)
-    low = np.where(top >= layout.sign, top, unsigned.min(axis=1))
-    high = np.where(signed_top >= 0, signed_top, signed.min(axis=1))
-    return low.view(rows.dtype), high.view(rows.dtype)
-
-
 def sign_counts(pack: Any) -> npt.NDArray[np.int64]:
     """Count the negative, zero and positive elements of several small arrays of one shape.
 
@@ -512,58 +351,10 @@ def sign_counts(pack: Any) -> npt.NDArray[np.int64]:
         positive = np.count_nonzero(rows, axis=1)
         negative = np.zeros_like(positive)
     else:
-        layout = _layout(rows.dtype)
-        if layout is None or layout is _LAYOUTS["bfloat16"]:
-            rows, layout = rows.astype(np.float32), _LAYOUTS["float32"]
+        layout = layout_of(rows.dtype)
+        if layout is None or layout is LAYOUTS["bfloat16"]:
+            rows, layout = rows.astype(np.float32), LAYOUTS["float32"]
         smallest = np.array(layout.smallest_counted, layout.unsigned).view(rows.dtype)
         positive = np.count_nonzero(rows >= smallest, axis=1)
         negative = np.count_nonzero(rows <= -smallest, axis=1)
     return np.stack((negative, rows.shape[1] - negative - positive, positive), axis=1)
-
-
-def padded_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the six dimensions of a SHAPE vector: the last six, zeros where there are fewer."""
-    return shape[-6:] + (0,) * (6 - len(shape))
-
-
-_CURT = struct.Struct("<2d")
-_CONCISE = struct.Struct("<5d")
-_FULL = struct.Struct("<11d")
-_SHAPE = struct.Struct("<10d")
-
-
-def curt_vector(tensor_id: int, *, bad: bool) -> bytes:
-    """Return a CURT_HEALTH value vector: 2 little-endian doubles."""
-    return _CURT.pack(tensor_id, bad)
-
-
-def concise_vector(tensor_id: int, counts: HealthCounts) -> bytes:
-    """Return a CONCISE_HEALTH value vector: 5 little-endian doubles."""
-    return _CONCISE.pack(tensor_id, counts.size, counts.neg_inf, counts.pos_inf, counts.nan)
-
-
-def full_vector(tensor_id: int, dtype: int, rank: int, counts: HealthCounts) -> bytes:
-    """Return a FULL_HEALTH value vector: 11 little-endian doubles.
-
-    Args:
-        tensor_id: Id of the tensor.
-        dtype: Its DataType number.
-        rank: Number of its dimensions.
-        counts: Its elements, by kind.
-    """
-    c = counts
-    return _FULL.pack(
-        tensor_id, -1, dtype, rank, c.size, c.neg_inf, c.pos_inf, c.nan, c.neg, c.zero, c.pos
-    )
-
-
-def shape_vector(tensor_id: int, dtype: int, shape: tuple[int, ...], size: int) -> bytes:
-    """Return a SHAPE value vector: 10 little-endian doubles.
-
-    Args:
-        tensor_id: Id of the tensor.
-        dtype: Its DataType number.
-        shape: Length of each dimension, of which the last six are told.
-        size: Number of its elements.
-    """
-    return _SHAPE.pack(tensor_id, dtype, len(shape), size, *padded_shape(shape))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfdbg_tui.dump.encode import details, summaries
+from tfdbg_tui.dump.encode.packed_vectors import padded_shape
 from tfdbg_tui.wire.modes import BAD_COLUMNS, VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
@@ -157,4 +158,4 @@ def _base_vectors(rows: list[Row], mode: TensorDebugMode) -> Float64Array:
 
 
 def _set_shape(vector: Float64Array, dtype: int, shape: tuple[int, ...]) -> None:
-    vector[_AFTER_ID:] = dtype, len(shape), math.prod(shape), *summaries.padded_shape(shape)
+    vector[_AFTER_ID:] = dtype, len(shape), math.prod(shape), *padded_shape(shape)

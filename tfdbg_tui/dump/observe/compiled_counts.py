@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from tfdbg_tui.dump.encode import summaries
+from tfdbg_tui.dump.encode.extremes import NO_KEY
 from tfdbg_tui.dump.tensorflow import own, tensor_ops
 from tfdbg_tui.dump.tensorflow.stablehlo import Module, Reduced, Value
 from tfdbg_tui.wire.modes import TensorDebugMode
@@ -118,7 +118,7 @@ class CompiledCounts:
 
         Columns: nothing in NO_TENSOR; rank, size and six dimensions in SHAPE; size, -∞, +∞, NaN in
         the health modes; in FULL_HEALTH rank before, and negative and zero after these.  Last, if
-        measured, two that `summaries.numbers_of_keys` makes the smallest and largest element of.
+        measured, two that `extremes.numbers_of_keys` makes the smallest and largest element of.
 
         Args:
             values: What `values` was in a run.
@@ -146,7 +146,7 @@ class CompiledCounts:
         self.number_of_bad = tf.reduce_sum(vectors[0])
         sizes_and_ranks = [_known(tensors, column) for column in known]
         # Where a tensor has no such column, it gets the last one.
-        nothing = tf.constant([summaries.NO_KEY], tf.int64)
+        nothing = tf.constant([NO_KEY], tf.int64)
         self.values = tf.concat([*vectors, *sizes_and_ranks, nothing], axis=0)
         places = [place for some in results for place in some.places]
         places += [(number, column) for column in known for number in range(len(tensors))]
