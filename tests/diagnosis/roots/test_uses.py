@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tfdbg_tui.diagnosis.roots.uses import USES, BadUse
+from tfdbg_tui.diagnosis.roots.bad_use import BadUse
+from tfdbg_tui.diagnosis.roots.uses import USES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -35,7 +35,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 from tfdbg_tui.diagnosis.roots.additions import Additions
 from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace, alert_sites, parted, place_of
 from tfdbg_tui.diagnosis.roots.merging import Merging
-from tfdbg_tui.diagnosis.roots.nodes import Node, Root, top_of, tops_of
+from tfdbg_tui.diagnosis.roots.nodes import AlertNode, Root, top_of, tops_of
 from tfdbg_tui.diagnosis.values import bad_kinds, explains, is_logarithm_of_mask, same_counts
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ class Causes:
         self._run = dataflow.run
         self._dataflow = dataflow
         self._summaries: dict[TensorEvent, TensorSummary | None] = {}
-        self._nodes: dict[tuple[AlertPlace, int], list[Node]] = {}
-        self._eager: list[Node] = []
-        self._first_uses: dict[Node, int] = {}
+        self._nodes: dict[tuple[AlertPlace, int], list[AlertNode]] = {}
+        self._eager: list[AlertNode] = []
+        self._first_uses: dict[AlertNode, int] = {}
         self.roots: list[Root] = self._find()
 
     def summary(self, event: TensorEvent) -> TensorSummary | None:
@@ -128,7 +128,7 @@ class Causes:
                 found.append((producer, summary))
         return found
 
-    def node_of(self, event: TensorEvent) -> Node | None:
+    def node_of(self, event: TensorEvent) -> AlertNode | None:
         """Return the place that an alert belongs to."""
         found = None
         for node in self._nodes.get((place_of(self._run, event), event.slot), []):
@@ -152,7 +152,7 @@ class Causes:
         merging = Merging(self._dataflow, self.summary, self._finite, self.node_of, additions)
         return merging.merge(self._groups(nodes))
 
-    def _sorted_nodes(self) -> list[Node]:
+    def _sorted_nodes(self) -> list[AlertNode]:
         sites = alert_sites(self._run)
         nodes = []
         for kind, events in (
@@ -162,7 +162,7 @@ class Causes:
             mine = [site for site in sites if site.first.kind == kind]
             times = events.wall_times([site.first.index for site in mine])
             nodes += [
-                Node(site, self._when(site.first, float(time)))
+                AlertNode(site, self._when(site.first, float(time)))
                 for site, time in zip(mine, times, strict=True)
             ]
         for node in nodes:
@@ -170,7 +170,7 @@ class Causes:
         nodes.sort(key=_in_time)
         return nodes
 
-    def _without_beginnings(self, nodes: list[Node]) -> list[Node]:
+    def _without_beginnings(self, nodes: list[AlertNode]) -> list[AlertNode]:
         """Part roots from their first alerts, of which nothing else has become bad; return them.
 
         A mask that leaves out ∞ in some steps and not in a later one does harm from then on.
@@ -186,7 +186,7 @@ class Causes:
         for node in later:
             beginning, node.site = parted(self._run, node.site, self._first_uses[node])
             mine = self._nodes[node.site.place, node.site.slot]
-            nodes.append(Node(beginning, node.time, open=node.open))
+            nodes.append(AlertNode(beginning, node.time, open=node.open))
             mine.insert(mine.index(node), nodes[-1])
             first, run = node.site.first, self._run
             events = run.executions if first.kind == "execution" else run.graph_executions
@@ -207,10 +207,10 @@ class Causes:
             recorded = float(self._run.executions.wall_times([index])[0])
         return recorded, within
 
-    def _link(self, node: Node) -> list[Node]:
+    def _link(self, node: AlertNode) -> list[AlertNode]:
         """Find the bad input that made a place's first alert bad; return all that may have."""
         event = node.site.first
-        bad: list[tuple[Node, Producer]] = []
+        bad: list[tuple[AlertNode, Producer]] = []
         for producer in self._dataflow.producers(event):
             producer = self._most_suspect(event, producer)
             health = self.health(event, producer)
@@ -243,7 +243,7 @@ class Causes:
             node.parent, node.inferred = self._captured(node), True
         return [parent for parent, _ in bad]
 
-    def _link_logarithm(self, node: Node) -> None:
+    def _link_logarithm(self, node: AlertNode) -> None:
         """Link log(sum(exp(x))) that is -∞ to what made all terms -∞, if that was computed.
 
         Their exponentials are 0, so that no input of the logarithm is bad.
@@ -308,7 +308,7 @@ class Causes:
         condition = next(iter(self._dataflow.producers(event)), None)
         return condition is not None and condition.op_type == "IsFinite"
 
-    def _captured(self, constant: Node) -> Node | None:
+    def _captured(self, constant: AlertNode) -> AlertNode | None:
         """Return the eager tensor that a graph's constant is a copy of, as its counts tell.
 
         A function does not capture small tensors: it gets constants with their values.
@@ -326,10 +326,10 @@ class Causes:
         """Whether an input seems to come out of a list that was only complete afterwards."""
         return is_list_op(op_type_of(self._run, source)) and source.index > event.index
 
-    def _explains(self, producer: Producer, node: Node) -> int:
+    def _explains(self, producer: Producer, node: AlertNode) -> int:
         return explains(self.input_summary(producer), node.site.kinds)
 
-    def _nan_of_written_infinity(self, event: TensorEvent, parents: list[Node]) -> bool:
+    def _nan_of_written_infinity(self, event: TensorEvent, parents: list[AlertNode]) -> bool:
         """Whether NaN was made of nothing but ∞ that the program wrote down.
 
         Such an ∞, the -∞ of a mask for example, is meant: the bug is where it turns into NaN.
@@ -346,7 +346,7 @@ class Causes:
                 return False
         return True
 
-    def _is_written(self, node: Node, *, mask: bool) -> bool:
+    def _is_written(self, node: AlertNode, *, mask: bool) -> bool:
         """Whether ∞ comes from a constant: one in a graph, or one that Python gave to an op.
 
         The logarithm of a mask of zeros and ones is as good as one.
@@ -358,7 +358,7 @@ class Causes:
             return True
         return node.open and (op_type in WRITES or (mask and op_type in COMPARES_AND_ADDS))
 
-    def _groups(self, nodes: list[Node]) -> list[Root]:
+    def _groups(self, nodes: list[AlertNode]) -> list[Root]:
         roots: dict[int, Root] = {}
         tops = tops_of(nodes)
         for node in nodes:
@@ -374,13 +374,13 @@ class Causes:
             ),
         )
 
-    def _within_call(self, root: Node) -> tuple[bool, float]:
+    def _within_call(self, root: AlertNode) -> tuple[bool, float]:
         """Return a key by which roots of one call sort in the order in which they happened."""
         event = root.site.first
         in_order = self._dataflow.timeline.grouped or event.kind == "execution"
         return event.kind == "execution", event.index if in_order else root.time[1]
 
-    def _rank(self, root: Node) -> int:
+    def _rank(self, root: AlertNode) -> int:
         """Return a number by which roots of one call are sorted.
 
         Sure roots come before those that may be consequences, which an element of a dataset is not.
@@ -394,7 +394,7 @@ class Causes:
         return int(is_list_op(op_type))
 
 
-def _in_time(node: Node) -> tuple[tuple[float, float], bool, int]:
+def _in_time(node: AlertNode) -> tuple[tuple[float, float], bool, int]:
     """Return a key by which places sort; an execution is recorded after what happened inside it."""
     return node.time, node.site.first.kind == "execution", node.site.first.index
 
@@ -408,9 +408,9 @@ def _accounts_for(terms: TensorSummary | None, total: TensorSummary | None) -> b
     return terms.neg_inf * total.size == total.zero * terms.size
 
 
-def _leads_to(parent: Node, node: Node) -> bool:
+def _leads_to(parent: AlertNode, node: AlertNode) -> bool:
     """Whether a place is bad because of another one, directly or not."""
-    above: Node | None = parent if node.is_parent else None
+    above: AlertNode | None = parent if node.is_parent else None
     while above is not None:
         if above is node:
             return True

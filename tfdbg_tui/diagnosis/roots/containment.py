@@ -32,9 +32,10 @@ from tfdbg_tui.diagnosis.op_traits import (
     is_list_op,
     only_makes_floats,
 )
+from tfdbg_tui.diagnosis.roots.bad_use import BadUse, may_hold_nan
 from tfdbg_tui.diagnosis.roots.questions import Questions
 from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_of
-from tfdbg_tui.diagnosis.roots.uses import BadUse, does_no_harm, may_hold_nan
+from tfdbg_tui.diagnosis.roots.uses import does_no_harm
 from tfdbg_tui.diagnosis.unread import is_unread_element
 from tfdbg_tui.diagnosis.worklist import Worklist
 

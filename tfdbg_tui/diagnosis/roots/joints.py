@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.diagnosis.roots.containment import Containment
-    from tfdbg_tui.diagnosis.roots.nodes import Node, Root
+    from tfdbg_tui.diagnosis.roots.nodes import AlertNode, Root
     from tfdbg_tui.logdir import TensorSummary
 
 _BAD = ("nan", "neg_inf", "pos_inf")
@@ -32,8 +32,8 @@ class _Joint(NamedTuple):
         made: The tensor.
     """
 
-    source: Node
-    node: Node
+    source: AlertNode
+    node: AlertNode
     made: TensorEvent
 
 
@@ -53,7 +53,7 @@ class Joints:
         dataflow: Dataflow,
         summaries: Summaries,
         containment: Containment,
-        bad: Callable[[TensorEvent], Node | None],
+        bad: Callable[[TensorEvent], AlertNode | None],
         is_given: Callable[[Root], bool],
     ) -> None:
         self._run = dataflow.run
@@ -62,7 +62,7 @@ class Joints:
         self._containment = containment
         self._bad = bad
         self._is_given = is_given
-        self._groups: dict[Node, Root] = {}
+        self._groups: dict[AlertNode, Root] = {}
 
     def note(self, groups: list[Root]) -> None:
         """Note all groups, before they are merged."""
@@ -77,7 +77,7 @@ class Joints:
         spreads = [self._spreads(group, source, joint) for joint, source in shown.items()]
         return not any(spreads)
 
-    def _is_contained(self, group: Root, members: list[Node]) -> bool:
+    def _is_contained(self, group: Root, members: list[AlertNode]) -> bool:
         sites = [member.site for member in members]
         return self._containment.contained(group.event, sites, given=self._is_given(group))
 
@@ -86,7 +86,7 @@ class Joints:
         for node in group.members:
             yield from self._joints_of(group, node)
 
-    def _joints_of(self, group: Root, node: Node) -> Iterator[_Joint]:
+    def _joints_of(self, group: Root, node: AlertNode) -> Iterator[_Joint]:
         """Yield those that one place leads to, which is of the group or has met it."""
         for event in dict.fromkeys((node.site.first, node.site.last)):
             for use in self._dataflow.consumers(event):
@@ -96,7 +96,7 @@ class Joints:
                 if joint is not None and self._groups[top_of(joint)] is not group:
                     yield _Joint(node, joint, use.event)
 
-    def _came_through(self, group: Root, made: TensorEvent, joint: Node) -> bool:
+    def _came_through(self, group: Root, made: TensorEvent, joint: AlertNode) -> bool:
         """Whether a bad tensor shows more than what comes from inputs that others made bad.
 
         That is, it is bad in another way than those, or has more bad elements; or they are fine
@@ -127,7 +127,7 @@ class Joints:
             found.append(given)
         return found
 
-    def _spreads(self, group: Root, source: Node, joint: Node) -> bool:
+    def _spreads(self, group: Root, source: AlertNode, joint: AlertNode) -> bool:
         """Whether bad values of a group do harm where they met those of one that does none.
 
         What was bad because of both is counted with it then, not with the mask of -∞, say.
@@ -208,7 +208,7 @@ class Joints:
             members |= dict.fromkeys(waiting)
         return len(members) > len(root.members) and not self._is_contained(root, list(members))
 
-    def _goes_no_further(self, node: Node) -> bool:
+    def _goes_no_further(self, node: AlertNode) -> bool:
         """Whether nothing is bad that was made of a place's ∞: so it is whatever else comes in."""
         return not any(
             use.event is not None and self._bad(use.event)
@@ -216,7 +216,7 @@ class Joints:
             for use in self._dataflow.consumers(event)
         )
 
-    def _does_no_harm(self, group: Root, rest: list[Node], met: Root) -> bool:
+    def _does_no_harm(self, group: Root, rest: list[AlertNode], met: Root) -> bool:
         """Whether a group does no harm, or only together with another one, which has to answer.
 
         Of two, the bug is where ∞ was computed, not where it is written down.

@@ -21,7 +21,7 @@ from tfdbg_tui.diagnosis.op_traits import (
 )
 from tfdbg_tui.diagnosis.roots.containment import SPREAD, Containment
 from tfdbg_tui.diagnosis.roots.joints import Joints
-from tfdbg_tui.diagnosis.roots.nodes import Root, blame, joined, made_bad_by, top_of
+from tfdbg_tui.diagnosis.roots.nodes import Root, count_with, joined, made_bad_by, top_of
 from tfdbg_tui.diagnosis.roots.same_bug import SameBug
 from tfdbg_tui.diagnosis.values import same_counts
 from tfdbg_tui.diagnosis.worklist import Worklist
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.additions import Additions
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
-    from tfdbg_tui.diagnosis.roots.nodes import Node
+    from tfdbg_tui.diagnosis.roots.nodes import AlertNode
 
 _ANCESTORS = 400  # tensors: so many that a root was made from are looked at
 
@@ -54,7 +54,7 @@ class Merging:
         dataflow: Dataflow,
         summaries: Summaries,
         finite: Callable[[TensorEvent, Producer], bool],
-        node_of: Callable[[TensorEvent], Node | None],
+        node_of: Callable[[TensorEvent], AlertNode | None],
         additions: Additions,
     ) -> None:
         self._run = dataflow.run
@@ -68,7 +68,7 @@ class Merging:
         )
         self._unrecorded = UnrecordedLinks(dataflow)
         self._same = SameBug(dataflow, summaries, finite)
-        self._roots: dict[Node, Root] = {}
+        self._roots: dict[AlertNode, Root] = {}
 
     def merge(self, groups: list[Root]) -> list[Root]:
         """Count consequences with the alerts that led to them, and join what is one bug."""
@@ -135,7 +135,7 @@ class Merging:
             if same is not None:
                 shown[shown.index(same)] = joined(root, same)
             elif before := self._ancestor(root)[0]:
-                blame(root, before)
+                count_with(root, before)
             else:
                 root.contained, root.unsure = False, True
                 unsure.append(root)
@@ -163,7 +163,7 @@ class Merging:
                 kept.append(root)
                 continue
             same.first_tensors += root.first_tensors * (not root.contained)
-            blame(root, same)
+            count_with(root, same)
         return [root for root in roots if root in kept]
 
     def _place(self, group: Root, kept: list[Root]) -> None:
@@ -188,7 +188,7 @@ class Merging:
         spread = next((root for root in kept if self._may_be_of(group, root)), None)
         if spread is None:
             return False
-        blame(group, spread)
+        count_with(group, spread)
         spread.guessed.append(group)
         return True
 
@@ -234,7 +234,7 @@ class Merging:
         source = None if group.contained else self._source_of(group, kept)
         if source is None:
             return False
-        blame(group, source)
+        count_with(group, source)
         source.contained = False
         return True
 
@@ -243,7 +243,7 @@ class Merging:
         source = None if group.contained else self._joints.stays_beside(group)
         if source not in kept:
             return False
-        blame(group, source)
+        count_with(group, source)
         source.contained = False
         return True
 
@@ -253,7 +253,7 @@ class Merging:
         if gradient is None:
             return False
         group.first_tensors += kept[gradient].first_tensors
-        blame(kept[gradient], group)
+        count_with(kept[gradient], group)
         self._keep(group, gradient, kept)
         return True
 
@@ -263,12 +263,12 @@ class Merging:
         if same is None:
             return False
         if self._is_source_of(group, kept[same]):
-            blame(kept[same], group)
+            count_with(kept[same], group)
             self._keep(group, same, kept)
             return True
         kept[same].first_tensors += group.first_tensors
         self._note(group, same)
-        blame(group, kept[same])
+        count_with(group, kept[same])
         return True
 
     def _join_ancestor(self, group: Root, kept: list[Root]) -> bool:
@@ -279,7 +279,7 @@ class Merging:
         if ancestor is None:
             group.unsure = unsure and not group.contained
             return False
-        blame(group, ancestor)
+        count_with(group, ancestor)
         return True
 
     def _wrongly_guessed(self, kept: list[Root]) -> list[Root]:
@@ -341,7 +341,7 @@ class Merging:
             elif not root.contained and len(spread) > 1:
                 source = self._ancestor(root)[0]
             if source is not None:
-                blame(root, source)
+                count_with(root, source)
                 source.contained &= root.contained
                 left = [other for other in left if other is not root]
         return left
@@ -387,7 +387,7 @@ class Merging:
             kept[same].contained = False
         return same
 
-    def _leaves_pipeline(self, node: Node) -> bool:
+    def _leaves_pipeline(self, node: AlertNode) -> bool:
         return self._unrecorded.leaves_pipeline(node.site.last)
 
     def _gradient_before(self, group: Root, kept: list[Root]) -> int | None:
@@ -470,7 +470,7 @@ class Merging:
         node = self._bad(event)
         return self._roots.get(top_of(node)) if node is not None else None
 
-    def _bad(self, event: TensorEvent) -> Node | None:
+    def _bad(self, event: TensorEvent) -> AlertNode | None:
         """Return the place that a bad tensor belongs to; None for a finite one."""
         summary = self._summaries(event)
         return self._node_of(event) if summary is not None and summary.has_inf_or_nan else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, slots=True)
-class Node:
+class AlertNode:
     """A place with alerts, and which other one made it bad.
 
     Attributes:
@@ -28,7 +28,7 @@ class Node:
 
     site: AlertSite
     time: tuple[float, float]
-    parent: Node | None = None
+    parent: AlertNode | None = None
     inferred: bool = False
     open: bool = False
     is_parent: bool = False
@@ -50,8 +50,8 @@ class Root:
             not on record.
     """
 
-    node: Node
-    members: list[Node] = field(default_factory=list)
+    node: AlertNode
+    members: list[AlertNode] = field(default_factory=list)
     contained: bool = False
     first_tensors: list[TensorEvent] = field(default_factory=list)
     addition: Addition | None = None
@@ -69,16 +69,16 @@ class Root:
         return sum(node.site.alerts for node in self.members)
 
 
-def top_of(node: Node) -> Node:
+def top_of(node: AlertNode) -> AlertNode:
     """Return the place that made another one bad."""
     while node.parent is not None:
         node = node.parent
     return node
 
 
-def tops_of(nodes: Iterable[Node]) -> dict[Node, Node]:
+def tops_of(nodes: Iterable[AlertNode]) -> dict[AlertNode, AlertNode]:
     """Return `top_of` of each of many places; each link is followed once."""
-    tops: dict[Node, Node] = {}
+    tops: dict[AlertNode, AlertNode] = {}
     for node in nodes:
         path = []
         while node not in tops and node.parent is not None:
@@ -89,7 +89,7 @@ def tops_of(nodes: Iterable[Node]) -> dict[Node, Node]:
     return tops
 
 
-def made_bad_by(source: Node, nodes: Sequence[Node]) -> dict[Node, None]:
+def made_bad_by(source: AlertNode, nodes: Sequence[AlertNode]) -> dict[AlertNode, None]:
     """Return those of many places that are one, or bad because of it; a link is followed once."""
     known = {source: True}
     for node in nodes:
@@ -106,11 +106,11 @@ def joined(one: Root, another: Root) -> Root:
     first, other = sorted((one, another), key=lambda root: root.node.time)
     first.first_tensors += other.first_tensors
     first.contained = False
-    blame(other, first)
+    count_with(other, first)
     return first
 
 
-def blame(group: Root, root: Root) -> None:
+def count_with(group: Root, root: Root) -> None:
     """Make a group part of a root."""
     group.node.parent, group.node.inferred = root.node, True
     root.members += group.members

@@ -18,7 +18,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.locations import frames_of_user
 from tfdbg_tui.diagnosis.op_traits import ARRANGES, ASKS, COMBINES_ANSWERS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
-from tfdbg_tui.diagnosis.roots.uses import may_hold_nan
+from tfdbg_tui.diagnosis.roots.bad_use import may_hold_nan
 from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
