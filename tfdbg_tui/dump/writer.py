@@ -29,8 +29,8 @@ from tfdbg_tui.dump.record import stacks
 from tfdbg_tui.dump.record.control_file import ControlFile
 from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
-from tfdbg_tui.dump.record.size_limit import SizeLimit
 from tfdbg_tui.dump.record.variables import VariableRecords
+from tfdbg_tui.dump.recording_switch import RecordingSwitch
 from tfdbg_tui.dump.tensorflow import (
     devices,
     eager_hooks,
@@ -64,7 +64,6 @@ _numbers = itertools.count(1)
 _MOST_LEFT = 1 << 20
 """So many bytes of what XLA has compiled wait to be read after a call: many calls may be short."""
 _NOTED_OPS = ELEMENT_OPS | variables.CREATING_OPS
-_DISABLED = "the program disabled the dump, and enabled it again later"
 
 
 class DumpWriter:
@@ -110,14 +109,10 @@ class DumpWriter:
         self._function_ops = FunctionOps(self, options, self._graphs, self._whole_tensors)
         self._graph_lock = locks.new()
         self._watches_bad = options.watches_bad
-        self._is_step_recorded = True
-        self._pauses = 0
-        self._is_paused = False
-        self._was_full = False
-        self._size_limit = SizeLimit(options.dump_root, options.max_gigabytes)
-        self._sampled = True
+        self._switch = RecordingSwitch(
+            options, self._recorder, lambda: self.active, self._hooks.watch_eager_ops
+        )
         self._held = contextlib.ExitStack()  # while the process forks
-        self._switch_lock = locks.new()
         self._control_file = ControlFile(options.dump_root, self.run_id)
         self._recorder.each_round = self._look_around
         callbacks.dumps.add(self)
@@ -194,10 +189,7 @@ class DumpWriter:
     def start(self) -> None:
         """Go on recording after `stop`; the metadata tells that there was a pause."""
         self._recorder.start()
-        if not self._is_paused:
-            self._pauses += 1
-            for kind in (omissions.PAUSED, omissions.RESUMED):
-                self._recorder.omit(kind, f"pause {self._pauses}", _DISABLED)
+        self._switch.tell_disabled()
         self._listen()
 
     def _listen(self) -> None:
@@ -294,40 +286,17 @@ class DumpWriter:
             # Datasets run ahead of the steps.
             row_queue.mark(self.now, of_datasets=False)
             self._fit_batches.step_changes(number, batch)
-            # What runs between steps is recorded like the step before, if only some are wanted.
-            if number is not None or self.options.steps is None:
-                self._is_step_recorded = number is None or self.options.records_step(number)
-            if self._is_step_recorded and number is not None:
+            if self._switch.step_changes(number) and number is not None:
                 self._measured.step_begins(number)
-            self._switch()
+            self._switch.apply()
         except BaseException as error:
             self.hook_failed(error, "which graph executions are of which step")
 
-    def _switch(self) -> None:
-        """Record, or not, as things are now."""
-        with self._switch_lock:
-            sampled = self._is_step_recorded and not self._is_paused
-            if sampled != self._sampled and self.active:
-                self._sampled = sampled
-                self._hooks.watch_eager_ops(sampled)
-
     # ---- While the program runs ----------------------------------------------------------------
 
-    def set_recording(self, on: bool, reason: str = "the user has asked for it") -> None:
-        """Switch recording off, or on again; the metadata tells from when to when it was off.
-
-        Args:
-            on: Whether to record.
-            reason: Why, in one sentence.
-        """
-        if self._recorder.broken or on is not self._is_paused:
-            return
-        row_queue.drain()  # So that it tells after which executions it was.
-        self._is_paused = not on
-        self._pauses += not on
-        kind = omissions.RESUMED if on else omissions.PAUSED
-        self._recorder.omit(kind, f"pause {self._pauses}", reason)
-        self._switch()
+    def set_recording(self, on: bool) -> None:
+        """Switch recording off, or on again; the metadata tells from when to when it was off."""
+        self._switch.set_recording(on, "the user has asked for it")
 
     def record_values(self, names: Iterable[str]) -> None:
         """Record the elements of some tensors from now on; see `dump.record_values`.
@@ -356,27 +325,9 @@ class DumpWriter:
             if control is not None:
                 self.set_recording(control.recording)
                 self.record_values(control.values_of)
-            self._limit_size()
+            self._switch.limit_size()
         except Exception as error:
             self.hook_failed(error, "what was asked for in the app")
-
-    def _limit_size(self) -> None:
-        """Where the files are as large as they may be, record no more than what is bad.
-
-        Once that has made them larger, switch recording off, for good.
-        """
-        if self._was_full or self._is_paused or self._recorder.waits_for_bad:
-            return
-        size, limit = self._recorder.num_bytes, self._size_limit
-        reason = limit.reached_by(size)
-        if reason and self.options.watches_health and not limit.is_raised:
-            limit.raise_beyond(size)
-            _log.warning("tfdbg-tui: only what is bad is recorded from now on, as %s", reason)
-            self._recorder.wait_for_bad(reason)
-        elif reason:
-            self._was_full = True
-            _log.warning("tfdbg-tui: recording is off, as %s; the program goes on", reason)
-            self.set_recording(False, reason)
 
     # ---- Eager ---------------------------------------------------------------------------------
 
@@ -602,7 +553,7 @@ class DumpWriter:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))
 
     def _records(self) -> bool:
-        return not self._is_over() and self._sampled
+        return not self._is_over() and self._switch.is_on
 
     def _is_over(self) -> bool:
         """Return whether nothing is recorded any more; a hook that the program wrapped stays."""
