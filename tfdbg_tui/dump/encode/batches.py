@@ -70,9 +70,9 @@ def joined(queued: Sequence[TraceBatch], repeats: Repeats) -> Iterator[TraceBatc
     """
     few: list[Executions] = []
     for batch in queued:
-        told = _told_by_rows(batch)
-        if told is not None and len(told.taken.rows) <= _FEW_ROWS:
-            few.append(told)
+        executions = _executions_of(batch)
+        if executions is not None and len(executions.taken.rows) <= _FEW_ROWS:
+            few.append(executions)
             continue
         yield from _together(few, repeats)
         few.clear()
@@ -94,7 +94,7 @@ class Executions(NamedTuple):
     extremes: Mapping[int, npt.NDArray[np.float64]]
 
 
-def _told_by_rows(batch: TraceBatch) -> Executions | None:
+def _executions_of(batch: TraceBatch) -> Executions | None:
     """Return executions as their rows tell them; None where these do not tell all."""
     if isinstance(batch, RowsBatch):
         return batch.executions

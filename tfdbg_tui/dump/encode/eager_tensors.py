@@ -150,10 +150,10 @@ class EagerTensors:
             return unread
         if op_type in FIRST_SCRATCH:
             looks = self._without_scratch(op_type, looks)
-        told = self._told(op_type, inputs, outputs, location, looks)
-        if measured and not self._has_extremes(told):
-            return _with_extremes(told, outputs, map(_extremes, outputs, looks))
-        return told
+        recorded = self._of_looks(op_type, inputs, outputs, location, looks)
+        if measured and not self._has_extremes(recorded):
+            return _with_extremes(recorded, outputs, map(_extremes, outputs, looks))
+        return recorded
 
     def _of_other_than_outputs(
         self, op_type: Any, inputs: Sequence[Any], location: bytes
@@ -319,13 +319,13 @@ class EagerTensors:
             ends: The extremes of those of which they are wanted.
         """
         looks, outputs = values.looks, values.outputs
-        found = iter(self._seen_there(counts, values.tensors))
+        found = iter(self._look_at_all_counts(counts, values.tensors))
         known = [next(found) if look is None else look for look in looks]
         if values.op_type in FIRST_SCRATCH:
             known = self._without_scratch(values.op_type, known)
-        told = self._told(values.op_type, values.inputs, outputs, values.location, known)
-        if not values.measured or self._has_extremes(told):
-            return told
+        recorded = self._of_looks(values.op_type, values.inputs, outputs, values.location, known)
+        if not values.measured or self._has_extremes(recorded):
+            return recorded
         there = map(_pair, ends)
         pairs = [
             _extremes(tensor, look) if look is not None or tensor.dtype.is_complex else next(there)
@@ -335,9 +335,9 @@ class EagerTensors:
             _NO_EXTREMES if look.protos == _NO_PROTO else pair
             for pair, look in zip(pairs, known, strict=True)
         ]
-        return _with_extremes(told, outputs, of_numbers)
+        return _with_extremes(recorded, outputs, of_numbers)
 
-    def _seen_there(
+    def _look_at_all_counts(
         self, counts: Sequence[HealthCounts] | None, tensors: Sequence[Any]
     ) -> Sequence[EagerValues]:
         """Return what `_look` does, from counts; None says that all tensors are healthy."""
@@ -365,7 +365,7 @@ class EagerTensors:
         number = datatype_enum(tensor)
         return self._seen(packed_vectors.full_vector(-1, number, rank(tensor), counts), counts)
 
-    def _told(
+    def _of_looks(
         self,
         op_type: str,
         inputs: Sequence[Any],
@@ -394,9 +394,9 @@ class EagerTensors:
             protos = events.Execution.field("tensor_protos", whole)
         return EagerValues(mode, protos, details.encode(), seen.bad_slot, counts)
 
-    def _has_extremes(self, told: EagerValues) -> bool:
-        """Return whether what `_told` has returned tells the extremes of the outputs."""
-        return self._options.adaptive and bool(told.details)
+    def _has_extremes(self, recorded: EagerValues) -> bool:
+        """Return whether what `_of_looks` has returned tells the extremes of the outputs."""
+        return self._options.adaptive and bool(recorded.details)
 
     def _together(self, looks: Sequence[EagerValues]) -> EagerValues:
         """Return what to record of several outputs, or of none."""
@@ -440,19 +440,19 @@ def _pair(vector: Any) -> tuple[float, float]:
 
 
 def _with_extremes(
-    told: EagerValues, outputs: Sequence[Any], pairs: Iterable[tuple[float, float]]
+    recorded: EagerValues, outputs: Sequence[Any], pairs: Iterable[tuple[float, float]]
 ) -> EagerValues:
     """Return what to record of outputs with their extremes; as it was where none has any."""
     found = list(pairs)
     if all(math.isnan(low) for low, _ in found):
-        return told
+        return recorded
     minima, maxima = zip(*found, strict=True)
     field = events.Execution(minima=list(minima), maxima=list(maxima)).encode()
     types = (
         0 if math.isnan(low) else datatype_enum(tensor)
         for tensor, low in zip(outputs, minima, strict=True)
     )
-    return told._replace(details=told.details + field + _type_field(tuple(types)))
+    return recorded._replace(details=recorded.details + field + _type_field(tuple(types)))
 
 
 @functools.lru_cache(_MAX_KEPT)

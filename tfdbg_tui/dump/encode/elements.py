@@ -149,8 +149,8 @@ class Layouts:
         self._known: dict[bytes, Layout] = {}
 
     @cached_property
-    def _told(self) -> int:
-        """The number of tensors whose shapes each execution tells."""
+    def _num_shapes(self) -> int:
+        """The number of tensors whose shapes each execution hands over."""
         return sum(handed.shape is None for handed in self._plan.handed_over)
 
     def alike(self, words: Words) -> Iterator[tuple[Layout, IntArray, Float32Array]]:
@@ -176,16 +176,16 @@ class Layouts:
 
     def _head(self, words: Float32Array) -> Float32Array:
         """Return the words before the elements."""
-        return words[: self._told + int(words[: self._told].sum())]
+        return words[: self._num_shapes + int(words[: self._num_shapes].sum())]
 
     def _layout(self, head: Float32Array) -> Layout:
         layout = self._known.get(head.tobytes())
         if layout is None:
-            ends = np.cumsum([self._told, *map(int, head[: self._told])]).tolist()
-            told = (tuple(map(int, head[a:b])) for a, b in itertools.pairwise(ends))
+            ends = np.cumsum([self._num_shapes, *map(int, head[: self._num_shapes])]).tolist()
+            handed = (tuple(map(int, head[a:b])) for a, b in itertools.pairwise(ends))
             shapes = [
-                next(told) if handed.shape is None else handed.shape
-                for handed in self._plan.handed_over
+                next(handed) if tensor.shape is None else tensor.shape
+                for tensor in self._plan.handed_over
             ]
             layout = self._known[head.tobytes()] = Layout(self._plan, shapes, len(head))
         return layout

@@ -87,12 +87,12 @@ class InOrder:
         for place in np.flatnonzero(self.whole).tolist():
             item = records[place]
             if place > done:
-                item = _with_appended(item, self._told(slice(done, place), first, written))
+                item = _with_appended(item, self._repetitions(slice(done, place), first, written))
             yield item, int(self._counts[done : place + 1].sum())
             first.setdefault(int(self._alike[place]), (written, len(item)))
             written, done = written + len(item), place + 1
 
-    def _told(self, places: slice, first: dict[int, tuple[int, int]], written: int) -> bytes:
+    def _repetitions(self, places: slice, first: dict[int, tuple[int, int]], written: int) -> bytes:
         """Return what tells of some repetitions.
 
         Args:
@@ -105,7 +105,7 @@ class InOrder:
         groups = [first[number] for number in alike.tolist()]
         causes = [self._causes[number] for number in used.tolist()]
         executions = np.stack((which, caused, self._iterations[places] & 0xFFFFFFFF), axis=1)
-        told = Repetitions(
+        repeated = Repetitions(
             distances=[written - start for start, _ in groups],
             sizes=[size for _, size in groups],
             wall_times=[cause.wall_time for cause in causes],
@@ -113,7 +113,7 @@ class InOrder:
             serials=[cause.serial for cause in causes],
             executions=executions.astype("<u4").tobytes(),
         )
-        return repetitions.appended(told)
+        return repetitions.appended(repeated)
 
 
 def _with_appended(records: bytes, appended: bytes) -> bytes:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 class SentTensors(NamedTuple):
     """What each array that arrives has.
 
-    The first array tells, where there is any to tell, the numbers of dimensions of joined tensors
-    whose shapes are not known, and then these dimensions.  The joined ones follow, and the others.
+    Where there are joined tensors whose shapes are not known while tracing, the first array has
+    their numbers of dimensions, and then these dimensions.  The joined ones follow, and the others.
 
     Attributes:
         joined: Which tensors each array has that is of several.
         alone: Which are sent as they are.
-        shapes: The shapes of all, None where that is told.
+        shapes: The shapes of all, None where that is sent along.
     """
 
     joined: tuple[tuple[int, ...], ...]
@@ -28,17 +28,17 @@ class SentTensors(NamedTuple):
     shapes: tuple[tuple[int, ...] | None, ...]
 
     @property
-    def told(self) -> list[int]:
-        """The tensors whose shapes are told."""
+    def of_unknown_shape(self) -> list[int]:
+        """The joined tensors whose shapes are sent along."""
         return [index for some in self.joined for index in some if self.shapes[index] is None]
 
     def tensors(self, arrays: Sequence[Any]) -> list[Any]:
         """Return the tensors, as views of the arrays."""
-        shapes, told = dict(enumerate(self.shapes)), self.told
-        if told:
-            ranks, dimensions = np.split(arrays[0], [len(told)])
+        shapes, unknown = dict(enumerate(self.shapes)), self.of_unknown_shape
+        if unknown:
+            ranks, dimensions = np.split(arrays[0], [len(unknown)])
             parts = np.split(dimensions, np.cumsum(ranks)[:-1])
-            shapes |= {i: tuple(part.tolist()) for i, part in zip(told, parts, strict=True)}
+            shapes |= {i: tuple(part.tolist()) for i, part in zip(unknown, parts, strict=True)}
             arrays = arrays[1:]
         found = dict(zip(self.alone, arrays[len(self.joined) :], strict=True))
         for some, array in zip(self.joined, arrays[: len(self.joined)], strict=True):

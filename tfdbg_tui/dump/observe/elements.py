@@ -112,10 +112,10 @@ def sent(ops: OpMaker, arguments: Sequence[Argument], dimension: int) -> tuple[A
         _joined(ops, [ops.tensor("Reshape", tensors[index], flat) for index in some])
         for some in several
     ]
-    told = [tensors[index] for index in how.told]
-    if told:
-        ranks = ops.tensor("Pack", [ops.tensor("Rank", tensor) for tensor in told])
-        given.insert(0, _joined(ops, [ranks, *(ops.tensor("Shape", tensor) for tensor in told)]))
+    unknown = [tensors[index] for index in how.of_unknown_shape]
+    if unknown:
+        ranks = ops.tensor("Pack", [ops.tensor("Rank", tensor) for tensor in unknown])
+        given.insert(0, _joined(ops, [ranks, *(ops.tensor("Shape", tensor) for tensor in unknown)]))
     return [*given, *(tensors[index] for index in alone)], how
 
 
@@ -132,10 +132,10 @@ def words_of(ops: OpMaker, arguments: Sequence[Argument]) -> Any:
         for _, alike in itertools.groupby(arguments, lambda a: (a.tensor.dtype, a.shape))
         for vector in _vectors(ops, list(alike))
     ]
-    told = [ops.tensor("Shape", a.tensor) for a in arguments if a.shape is None]
-    if told:
-        ranks = ops.tensor("Pack", [ops.tensor("Size", shape) for shape in told])
-        shapes = _joined(ops, [ranks, *told])
+    unknown = [ops.tensor("Shape", a.tensor) for a in arguments if a.shape is None]
+    if unknown:
+        ranks = ops.tensor("Pack", [ops.tensor("Size", shape) for shape in unknown])
+        shapes = _joined(ops, [ranks, *unknown])
         vectors.insert(0, ops.tensor("Cast", shapes, DstT=tf.float32))
     return _joined(ops, vectors)
 

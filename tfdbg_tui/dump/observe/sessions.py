@@ -335,7 +335,7 @@ class SessionPlans:
                 copies = update_order.copies_in_order(
                     graph, run_ops, frozenset(op.name for op in asked), memory, fed, flow
                 )
-        switches, rows = self._told_beside(graph, state, ops, flow)
+        switches, rows = self._switches_and_rows(graph, state, ops, flow)
         sinks = RunSinks(
             SinkMaker(
                 self._dump,
@@ -372,7 +372,7 @@ class SessionPlans:
             rows=rows,
         )
 
-    def _told_beside(
+    def _switches_and_rows(
         self, graph: Any, state: _GraphState, ops: Sequence[RecordedOp], flow: ControlFlow
     ) -> tuple[dict[Measured, Any], Sequence[Any]]:
         """Return the switches of what is measured in a run, and what fetches its rows.
