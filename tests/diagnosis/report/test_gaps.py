@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.report import gaps
 def test_a_process_that_is_terminated_each_time_has_to_end_by_itself(
     monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
-    monkeypatch.setattr(gaps, "_command", lambda run: "tfdbg-tui run train.py")
+    monkeypatch.setattr(gaps, "command_to_record", lambda run: "tfdbg-tui run train.py")
     files = SimpleNamespace(file_sets=range(processes))
     run: Any = SimpleNamespace(
         state=SimpleNamespace(killed=True), files=files, only_bad_reason=None

@@ -31,6 +31,16 @@ def rerun(run: Run) -> tuple[str, str]:
     return f"To settle it, {ARGUMENTS}:", command
 
 
+def command_to_record(run: Run, options: str = "") -> str:
+    """Return the command that records the program of a run again.
+
+    Args:
+        run: The run.
+        options: Of the command.
+    """
+    return " ".join(filter(None, ("tfdbg-tui run", options, shlex.quote(script_of(run)))))
+
+
 def advice(run: Run, unproved: Sequence[Case]) -> list[str]:
     """Return sentences about what the dump is too weak for, each with the line to run.
 

@@ -11,7 +11,8 @@ from tfdbg_tui.diagnosis.layers import layer_json
 from tfdbg_tui.diagnosis.locations import location_json
 from tfdbg_tui.diagnosis.report.bad_lines import bad_lines_json, find_bad_lines
 from tfdbg_tui.diagnosis.report.coverage import looked_for
-from tfdbg_tui.diagnosis.report.gaps import ON_PURPOSE, find_gaps, only_bad, uncounted
+from tfdbg_tui.diagnosis.report.gaps import ON_PURPOSE, find_gaps, uncounted
+from tfdbg_tui.diagnosis.report.omission_gaps import only_bad
 from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 from tfdbg_tui.diagnosis.report.when import steps_json, when_text
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.bad_lines import BadLines
     from tfdbg_tui.diagnosis.report.chain_links import Link
-    from tfdbg_tui.diagnosis.report.gaps import Gap
+    from tfdbg_tui.diagnosis.report.gap import Gap
     from tfdbg_tui.diagnosis.report.headroom import Headroom
     from tfdbg_tui.diagnosis.report.verdicts import Verdict
     from tfdbg_tui.logdir import FitBatch, Layer, Run, Steps, TensorSummary

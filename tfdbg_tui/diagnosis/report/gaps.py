@@ -1,15 +1,20 @@
-"""What a run may have computed that is not on record: whoever says "clean" looks here first."""
+"""What makes a run incomplete: what it may have computed that is not on record."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.locations import is_library_frame
-from tfdbg_tui.diagnosis.report.advice import ARGUMENTS, modes_of, names_of, rerun, script_of
-from tfdbg_tui.diagnosis.report.failures import failure_of
+from tfdbg_tui.diagnosis.report.advice import (
+    ARGUMENTS,
+    command_to_record,
+    modes_of,
+    names_of,
+    rerun,
+)
+from tfdbg_tui.diagnosis.report.gap import Gap
 from tfdbg_tui.diagnosis.report.missing_records import (
     computes_complex,
     late_tensor,
@@ -17,13 +22,14 @@ from tfdbg_tui.diagnosis.report.missing_records import (
     rare_op,
     undefined_op,
 )
+from tfdbg_tui.diagnosis.report.omission_gaps import forked, left_out
 from tfdbg_tui.wire import filesets, omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tfdbg_tui.logdir import Omission, Run
+    from tfdbg_tui.logdir import Run
 
 RUNNING = "running"
 FILTERED = "filtered"
@@ -44,39 +50,12 @@ _LOOK_AT_FLOATS = {
 _DEFAULT_BUFFER = 1000
 _FEW = 10
 _SHOWN = 20
-_NAMED = 4
 _NEEDED = (
     filesets.METADATA,
     filesets.GRAPHS,
     filesets.EXECUTION,
     filesets.GRAPH_EXECUTION_TRACES,
 )
-_CHECK_NUMERICS = "tf.debugging.enable_check_numerics()"
-_CHECK_TENSOR = 'tf.debugging.check_numerics(tensor, "name")'
-_LOOK_AT_IT = "To look at it all the same, write at the top of the program:"
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Something that is not on record, for which a run without bad tensors is not clean.
-
-    Attributes:
-        kind: One of the constants in `wire.omissions` or of this module, "killed" or
-            "unended".
-        text: What is missing, why, and since when.
-        remedy: The command, or the line of the program, that would settle it; "" for none.
-    """
-
-    kind: str
-    text: str
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.text}\n{self.remedy}" if self.remedy else self.text
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it in the form of ``diagnose --json``."""
-        return {"kind": self.kind, "text": self.text, "remedy": self.remedy or None}
 
 
 def find_gaps(run: Run) -> list[Gap]:
@@ -115,28 +94,6 @@ def _empty(run: Run) -> Iterator[Gap]:
         yield Gap(EMPTY, "Nothing was executed, or nothing of it was recorded.")
 
 
-def _left_out(run: Run) -> Iterator[Gap]:
-    """Yield what the dump writer says itself."""
-    for kind, describe in _SENTENCES.items():
-        for omission in run.omissions:
-            if omission.kind == kind:
-                yield describe(run, replace(omission, reason=omission.reason.rstrip(".")))
-
-
-def _forked(run: Run) -> Iterator[Gap]:
-    """Yield one gap for all forks: a pool may have hundreds."""
-    forks = [omission for omission in run.omissions if omission.kind == omissions.FORKED]
-    if forks:
-        names = ", ".join(omission.what for omission in forks[:_NAMED])
-        more = f" and {len(forks) - _NAMED:,} more" if len(forks) > _NAMED else ""
-        yield Gap(
-            omissions.FORKED,
-            f"Not on record: what forks of the recorded process computed ({names}{more}), the "
-            f"first {_since(forks[0])}. {_LOOK_AT_IT}",
-            _CHECK_NUMERICS,
-        )
-
-
 def _unended(run: Run) -> Iterator[Gap]:
     """Yield what is missing because the program has not ended, or not in order."""
     if run.state.killed:
@@ -150,7 +107,7 @@ def _unended(run: Run) -> Iterator[Gap]:
             f"{who}, crashed or left by os._exit: what it computed in the last quarter second may "
             f"be missing{waited}, and nobody knows what would have come. {in_order}Again, "
             f"{ARGUMENTS}:",
-            _command(run),
+            command_to_record(run),
         )
     elif run.state.writing and not run.state.ended:
         is_at = "is stopped, as by Ctrl-Z or SIGSTOP" if run.state.suspended else "still runs"
@@ -300,82 +257,6 @@ def looks_at_complex(run: Run) -> bool:
     return run.files.is_of_our_writer or not modes_of(run) & _LOOK_AT_FLOATS
 
 
-_FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (
-    _empty,
-    _left_out,
-    _forked,
-    _unended,
-    _damaged,
-    _cut,
-    _blind,
-    _circular,
-    _filtered,
-    _left_no_record,
-)
-
-
-def _stopped(run: Run, omission: Omission) -> Gap:
-    text = (
-        f"The dump stopped {_since(omission)}: {omission.reason}. What the program computed after "
-        f"that is not on record. Again, into a directory of your choice, {ARGUMENTS}:"
-    )
-    return Gap(omission.kind, text, _command(run, "--logdir DIR"))
-
-
-def _lost(run: Run, omission: Omission) -> Gap:
-    number = f"{omission.count:,} record{'s' * (omission.count != 1)}"
-    text = (
-        f"{number} of {omission.what} lost {_since(omission)}: {omission.reason}. "
-        f"Again, {ARGUMENTS}:"
-    )
-    return Gap(omission.kind, text, _command(run))
-
-
-def _skipped(run: Run, omission: Omission) -> Gap:
-    times = f" ({omission.count:,} times)" if omission.count > 1 else ""
-    text = (
-        f"Not on record{times}, from {_point(omission)} on: {omission.what}, because "
-        f"{omission.reason}.{_why_failed(run, omission)}"
-    )
-    if omission.reason == omissions.BY_DTENSOR:
-        return Gap(omission.kind, f"{text} To look at a tensor in it:", _CHECK_TENSOR)
-    return Gap(omission.kind, f"{text} {_LOOK_AT_IT}", _CHECK_NUMERICS)
-
-
-def _why_failed(run: Run, omission: Omission) -> str:
-    """Return a sentence about the failure for which something is not on record; "" for none."""
-    failure = failure_of(run, omission)
-    if failure is None or not failure.message:
-        return ""
-    op, place = failure.op, failure.location
-    what = f"{op.name} ({op.op_type})" if op is not None else "An op"
-    where = f" at {place.file}:{place.line} in {place.function}" if place is not None else ""
-    return f" {what}{where} raised: {failure.message.rstrip('.')}."
-
-
-def _paused(run: Run, omission: Omission) -> Gap:
-    resumed = (o for o in run.omissions if o.kind == omissions.RESUMED and o.what == omission.what)
-    until = ", and not on again"
-    for end in resumed:
-        until = f", and on again in step {end.step:,}" if end.step is not None else ", and on again"
-    text = (
-        f"Recording was switched off {_since(omission)}, as {omission.reason}{until}: what ran "
-        f"meanwhile is not on record. Again, without a pause, {ARGUMENTS}:"
-    )
-    return Gap(omission.kind, text, _command(run))
-
-
-def only_bad(run: Run) -> list[str]:
-    """Return what is to be said of healthy events that were not recorded, although looked at."""
-    return [
-        f"Not kept of what came {_since(omission)}: {omission.count:,} healthy records, as "
-        f"{omission.reason}. They were looked at: what is bad is on record, and what came just "
-        "before it."
-        for omission in run.omissions
-        if omission.kind == omissions.ONLY_BAD and omission.count
-    ]
-
-
 def uncounted(run: Run) -> list[str]:
     """Return what is to be said where the writer does not say how many records it wrote."""
     if run.files.is_of_our_writer:
@@ -386,51 +267,15 @@ def uncounted(run: Run) -> list[str]:
     ]
 
 
-def _raised(run: Run, omission: Omission) -> Gap:
-    text = (
-        f"The program was stopped {_since(omission)}, as you had asked for: {omission.what}. "
-        "Whether what comes after would have left that out again, as a mask or a bound does, "
-        f"cannot be judged. To let it go on, {ARGUMENTS}:"
-    )
-    return Gap(omission.kind, text, _command(run))
-
-
-def _exported(run: Run, omission: Omission) -> Gap:
-    text = (
-        f"What the program exported {_since(omission)} may hold ops that record "
-        f"({omission.reason}), and run in no other process. Export it again without the dump."
-    )
-    return Gap(omission.kind, text)
-
-
-def _failed(run: Run, omission: Omission) -> Gap:
-    ended = "was interrupted" if omission.reason.startswith("KeyboardInterrupt") else "failed"
-    text = f"The program {ended} ({omission.reason}): what is on record is as far as it got."
-    return Gap(omission.kind, text)
-
-
-_SENTENCES: dict[str, Callable[[Run, Omission], Gap]] = {
-    omissions.FAILED: _failed,
-    omissions.RAISED: _raised,
-    omissions.STOPPED: _stopped,
-    omissions.PAUSED: _paused,
-    omissions.LOST: _lost,
-    omissions.SKIPPED: _skipped,
-    omissions.EXPORTED: _exported,
-}
-
-
-def _since(omission: Omission) -> str:
-    return f"after {_point(omission)}"
-
-
-def _point(omission: Omission) -> str:
-    """Say how far the recording of a process had come."""
-    executions = f"{omission.executions:,} execution{'s' * (omission.executions != 1)}"
-    traces = f"{omission.traces:,} graph execution{'s' * (omission.traces != 1)}"
-    step = f" (step {omission.step:,})" if omission.step is not None else ""
-    return f"{executions} and {traces}{step}"
-
-
-def _command(run: Run, options: str = "") -> str:
-    return " ".join(filter(None, ("tfdbg-tui run", options, shlex.quote(script_of(run)))))
+_FINDERS: tuple[Callable[[Run], Iterator[Gap]], ...] = (
+    _empty,
+    left_out,
+    forked,
+    _unended,
+    _damaged,
+    _cut,
+    _blind,
+    _circular,
+    _filtered,
+    _left_no_record,
+)
