@@ -26,12 +26,14 @@ from tfdbg_tui.wire import events, filesets, omissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from types import FrameType
 
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions
     from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.options import Options
     from tfdbg_tui.dump.record.recorder import Recorder
     from tfdbg_tui.dump.record.stacks import CodeLocations
+    from tfdbg_tui.dump.tensorflow.locations import Location
     from tfdbg_tui.dump.whole_tensors import WholeTensors
 
 _SKIP = b""
@@ -212,17 +214,12 @@ class EagerExecutions:
             outputs = (outputs,) if outputs is not None else ()
         frame = sys._getframe(depth)
         here = self._locations.here(frame)
-        location, layer = here.encoded, here.layer
+        location = here.encoded
         taken, made = tuple(map(tensor_id, inputs)), tuple(map(tensor_id, outputs))
         thread, tape_ops = self._thread.here
         if tape_ops.depth:
             tape_ops.note(taken, made, location)
-        if here.gradient_depth is None:
-            if layer:
-                self._forward_layers.note(taken, made, layer)
-        elif self._forward_layers.are_known:
-            forward = tape_hooks.forward_tensors(frame, here.gradient_depth)
-            layer = self._forward_layers.find(*forward) or layer
+        layer = self._layer_of(here, frame, taken, made)
         is_whole = bool(self._whole_tensors.names) and self._is_whole(op_type, location)
         in_scope = not self._is_limited or is_whole or self._locations.is_in_scope(here, layer)
         if not in_scope and call is None:
@@ -263,6 +260,26 @@ class EagerExecutions:
                 name = op_types.text(op_type)
                 return BadTensor(name, values.bad_slot, values.counts, location)
         return None
+
+    def _layer_of(
+        self, here: Location, frame: FrameType, taken: tuple[int, ...], made: tuple[int, ...]
+    ) -> int:
+        """Return the number of the layer of an op: of a gradient, of the op that it is of.
+
+        Args:
+            here: Where the op ran.
+            frame: The frame that ran it.
+            taken: Numbers of its inputs.
+            made: Numbers of its outputs.
+        """
+        layer = here.layer
+        if here.gradient_depth is None:
+            if layer:
+                self._forward_layers.note(taken, made, layer)
+        elif self._forward_layers.are_known:
+            forward = tape_hooks.forward_tensors(frame, here.gradient_depth)
+            layer = self._forward_layers.find(*forward) or layer
+        return layer
 
     def _waits_for(self, outputs: Sequence[Any], call: Call | None) -> bool:
         """Return whether to look at outputs would keep this thread from what they may need.

@@ -43,6 +43,7 @@ from tfdbg_tui.wire.events import SESSION_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions, RecordedOp
@@ -336,29 +337,14 @@ class SessionPlans:
                     graph, run_ops, frozenset(op.name for op in asked), memory, fed, flow
                 )
         switches, rows = self._switches_and_rows(graph, state, ops, flow)
-        sinks = RunSinks(
-            SinkMaker(
-                self._dump,
-                self._options,
-                self._graphs,
-                graph,
-                state.ops,
-                state.feeds,
-                doubtful=doubtful,
-            ),
-            state.sinks,
-            flow,
-            copies,
+        maker = SinkMaker(
+            *(self._dump, self._options, self._graphs, graph, state.ops, state.feeds),
+            doubtful=doubtful,
         )
+        sinks = RunSinks(maker, state.sinks, flow, copies)
         items = self._observed(graph, state, ops, doubtful=doubtful)
         running, before = _looked_at(run_ops, memory, flow, fed)
-        unseen = [i.tensor for i in items if i.tensor.name not in running | before | fed]
-        if not all(map(graph_ops.is_reference, unseen)):
-            self.skip_once(
-                graph,
-                "what runs read of a variable between two updates of it",
-                "the second update may overwrite it before it is looked at",
-            )
+        self._skip_unseen(graph, items, running | before | fed)
         return Plan(
             name,
             before=sinks.before(items, before),
@@ -371,6 +357,22 @@ class SessionPlans:
             switches=switches,
             rows=rows,
         )
+
+    def _skip_unseen(self, graph: Any, items: Sequence[Observed], seen: AbstractSet[str]) -> None:
+        """Say in the dump which of a run's tensors can never be looked at.
+
+        Args:
+            graph: The graph.
+            items: The tensors to record.
+            seen: The names of those that are looked at, or that the program feeds.
+        """
+        unseen = [item.tensor for item in items if item.tensor.name not in seen]
+        if not all(map(graph_ops.is_reference, unseen)):
+            self.skip_once(
+                graph,
+                "what runs read of a variable between two updates of it",
+                "the second update may overwrite it before it is looked at",
+            )
 
     def _switches_and_rows(
         self, graph: Any, state: _GraphState, ops: Sequence[RecordedOp], flow: ControlFlow
