@@ -294,9 +294,14 @@ class DumpWriter:
 
     # ---- While the program runs ----------------------------------------------------------------
 
-    def set_recording(self, on: bool) -> None:
-        """Switch recording off, or on again; the metadata tells from when to when it was off."""
-        self._switch.set_recording(on, "the user has asked for it")
+    def set_recording(self, on: bool, reason: str = "the user has asked for it") -> None:
+        """Switch recording off, or on again; the metadata tells from when to when it was off.
+
+        Args:
+            on: Whether to record.
+            reason: Why, in one sentence.
+        """
+        self._switch.set_recording(on, reason)
 
     def record_values(self, names: Iterable[str]) -> None:
         """Record the elements of some tensors from now on; see `dump.record_values`.

@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.events import UNKNOWN_OP, name_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import dtype_of, magnitudes_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, EXPONENTIALS
-from tfdbg_tui.diagnosis.rules import overflow
+from tfdbg_tui.diagnosis.rules import exponentials, overflow
 from tfdbg_tui.diagnosis.rules.model import Outlier
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -75,7 +75,7 @@ def first_large(dataflow: Dataflow, root: Root, rule: Explanation, case: Case) -
         rule: What explains it.
         case: What the rule was asked about.
     """
-    if rule not in overflow.RULES:
+    if rule not in (*exponentials.RULES, *overflow.RULES):
         return None
     events = _large(dataflow, root.event)
     first = events[-1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.rules import (
     division,
     domain,
+    exponentials,
     fallback,
     gradients,
     infinities,
@@ -31,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     *gradients.RULES,
     *domain.RULES,
     *division.RULES,
+    *exponentials.RULES,
     *overflow.RULES,
     *linear_algebra.RULES,
     *sources.RULES,

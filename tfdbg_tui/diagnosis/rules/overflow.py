@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS
-from tfdbg_tui.diagnosis.op_traits import BATCH_NORMS, DIVISIONS
+from tfdbg_tui.diagnosis.op_traits import BATCH_NORMS
 from tfdbg_tui.diagnosis.rules.conditions import (
     also,
     bad_out,
@@ -20,9 +20,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
     named,
     of_dtype,
     overflow,
-    used_by,
 )
-from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import (
     Case,
@@ -38,7 +36,7 @@ from tfdbg_tui.diagnosis.rules.model import (
 from tfdbg_tui.diagnosis.values import total
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
-_MATMULS = ops(
+MATMULS = ops(
     "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv2D",
     "Conv3D", "DepthwiseConv2dNative", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv",
     "_FusedMatMul", "_FusedConv2D", "SparseTensorDenseMatMul",
@@ -65,33 +63,11 @@ _GRADIENTS = ops(
 )  # fmt: skip
 _STEPS = ops("ResourceApplyGradientDescent", "ApplyGradientDescent")
 
-_NUMBERS = frozenset(("", "Const", "Cast", "Fill", "OnesLike"))
-_BY_SUM = frozenset(("Sum",))
-_EXP_OVERFLOW = either(overflow(), infinite_out)
-_SAFE_EXP = (
-    Edit("log(exp(X) / reduce_sum(exp(X), AXES))", "tf.nn.log_softmax({X}{the_axis})"),
-    Edit("exp(X) / reduce_sum(exp(X), AXES)", "tf.nn.softmax({X}{the_axis})"),
-    Edit("log(reduce_sum(exp(X), AXES))", "tf.reduce_logsumexp({X}{axes})"),
-    Edit("log(1 + exp(X))", "tf.nn.softplus({X})"),
-    Edit("log1p(exp(X))", "tf.nn.softplus({X})"),
-    Edit("(exp(X) - exp(-X)) / (exp(X) + exp(-X))", "tf.tanh({X})"),
-    Edit("exp(X) / (1 + exp(X))", "tf.sigmoid({X})"),
-    Edit("1 / (1 + exp(-X))", "tf.sigmoid({X})"),
-    Edit("1 / (1 + exp(X))", "tf.sigmoid(-{X})"),
-    Edit("X / (1 + exp(-X))", "tf.nn.silu({X})"),
-)
-"""The functions that do without large exponentials, for what is written by hand."""
-
-_CLIP_EXP = Edit("(exp|expm1)(X)", "{F}(tf.minimum({X}, {exp_max}))")
-_SHIFT_EXP = Edit("exp(X)", "{F}({X} - tf.reduce_max({X}, axis=-1, keepdims=True))")
-
-
 _RESHAPED = frozenset(("Cast", "Identity", "Reshape", "Transpose"))
 """Ops whose results are still the weights of a layer, where their inputs are."""
 
 _LOSS_SCALE = 256  # fewer are weights of losses
 _GROWN = 2  # computations that were finite before, where it is not told that a step lies between
-_FROM_LAYER = 3  # ops between a layer's product and an exponential of it: slices, signs, factors
 
 
 def _label_outside(case: Case) -> Match | None:
@@ -116,11 +92,11 @@ def _scaled(case: Case) -> Match | None:
 
 
 def _diverged(case: Case) -> Match | None:
-    return None if _jumped(case) else _doubted_by_training(case, overflow(nan=True)(case))
+    return None if _jumped(case) else doubted_by_training(case, overflow(nan=True)(case))
 
 
 def _overflowed_at_once(case: Case) -> Match | None:
-    return _doubted_by_training(case, overflow(nan=True)(case)) if _jumped(case) else None
+    return doubted_by_training(case, overflow(nan=True)(case)) if _jumped(case) else None
 
 
 def _batch_overflowed(case: Case) -> Match | None:
@@ -135,19 +111,13 @@ def _jumped(case: Case) -> bool:
     return case.steady.largest < math.sqrt(MAX_FINITE.get(case.out.dtype or "", 0.0))
 
 
-def _diverged_to_exp(case: Case) -> Match | None:
-    if not behind(*_MATMULS, "ReadVariableOp", depth=_FROM_LAYER)(case) or _bounded_late(case):
-        return None
-    return _doubted_by_training(case, _EXP_OVERFLOW(case))
+def doubted_by_training(case: Case, match: Match | None) -> Match | None:
+    """Return a match where a training had changed its variables before, as what may have led to it.
 
-
-def _bounded_late(case: Case) -> bool:
-    """Whether large exponentials were expected, and are left out again."""
-    bounds = "SelectV2", "Select", "Minimum", "ClipByValue"
-    return any(case.used_by(op) or case.used_by("Sub", op) for op in bounds)
-
-
-def _doubted_by_training(case: Case, match: Match | None) -> Match | None:
+    Args:
+        case: The case.
+        match: A match of it.
+    """
     updated = case.in_earlier_step or case.healthy_before >= _GROWN
     if match is None or not case.training or not updated:
         return None
@@ -208,7 +178,7 @@ def _divides_nothing(case: Case) -> bool:
     """Condition: of finite numbers the op makes ∞ only where the result is too large."""
     if case.op_type == "Pow":
         return 0 in (total(case.summary(0), "zero"), total(case.summary(1), "neg"))
-    return case.op_type in _MATMULS | _SUMS | _PRODUCTS | _ACTIVATIONS | _GRADIENTS | _STEPS
+    return case.op_type in MATMULS | _SUMS | _PRODUCTS | _ACTIVATIONS | _GRADIENTS | _STEPS
 
 
 def _is_square(case: Case) -> bool:
@@ -222,53 +192,6 @@ def _has_single_factor(case: Case) -> bool:
     return 1 in sizes and not _is_square(case)
 
 
-def _is_share(case: Case) -> bool:
-    """Condition: the result is divided by a sum."""
-    return any(_divides_by_sum(user) for user in case.users)
-
-
-def _is_share_in_log(case: Case) -> bool:
-    return any(_divides_by_sum(user) and _then(user, "Log") for user in case.users)
-
-
-def _divides_by_sum(user: User) -> bool:
-    return user.op_type in DIVISIONS and user.slot == 0 and "Sum" in user.others
-
-
-def _one_over_one_plus(case: Case) -> bool:
-    return _plus_number(case, "RealDiv", slot=1) or _plus_number(case, "Reciprocal")
-
-
-def _log_of_one_plus(case: Case) -> bool:
-    return _plus_number(case, "Log") or case.used_by("Log1p")
-
-
-def _log_of_sum(case: Case) -> bool:
-    plus_exp = any(
-        _adds(user) and "Exp" in user.others and _then(user, "Log") for user in case.users
-    )
-    return plus_exp or case.used_by("Sum", "Log")
-
-
-def _plus_number(case: Case, op_type: str, slot: int = 0) -> bool:
-    """Whether a number that the program has written down is added, and an op takes the result."""
-    added = (user for user in case.users if _adds(user) and user.others <= _NUMBERS)
-    return any(_in_one_scope(case, user) and _then(user, op_type, slot) for user in added)
-
-
-def _in_one_scope(case: Case, user: User) -> bool:
-    """Whether both are of one layer or loss: Keras' losses add a small number to any prediction."""
-    return (case.op_name or "").rpartition("/")[0] == user.name.rpartition("/")[0]
-
-
-def _adds(user: User) -> bool:
-    return user.op_type in ("AddV2", "Add")
-
-
-def _then(user: User, op_type: str, slot: int = 0) -> bool:
-    return any((after.op_type, after.slot) == (op_type, slot) for after in user.then)
-
-
 def _is_power_of_finite(case: Case) -> bool:
     """Condition: a power of finite numbers, whatever the exponents are."""
     return case.op_type == "Pow" and any(given.finite for given in case.inputs[:1])
@@ -277,7 +200,7 @@ def _is_power_of_finite(case: Case) -> bool:
 LOSS_SCALE = Rule(
     id="loss-scale-overflow",
     title="Gradients overflow float16 as the loss is multiplied by a large number",
-    op_types=_MATMULS
+    op_types=MATMULS
     | _SUMS
     | _PRODUCTS
     | ops("Cast", "FusedBatchNormGradV3", "DepthwiseConv2dNativeBackpropInput")
@@ -296,129 +219,6 @@ LOSS_SCALE = Rule(
 
 RULES = (
     Rule(
-        id="log-softmax-by-hand",
-        title="Logarithm of a softmax, written by hand",
-        op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, _is_share_in_log),
-        why="exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN; "
-        "where "
-        "it does not, small probabilities are rounded to 0, whose log is -∞.",
-        fix="tf.nn.log_softmax, or tf.nn.sparse_softmax_cross_entropy_with_logits of the "
-        "arguments.",
-        example=example(
-            "Exp", given(1000, 1),
-            out=[INF, 2.7], users=(User("RealDiv", 0, _BY_SUM, (User("Log"),)),),
-        ),
-        edits=_SAFE_EXP,
-    ),
-    Rule(
-        id="softmax-by-hand",
-        title="Softmax written by hand",
-        op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, _is_share),
-        why="exp overflows for arguments above 88 (float32) or 11 (float16), and ∞ / ∞ is NaN.",
-        fix="tf.nn.softmax subtracts the maximum first; by hand, over the axis of the sum.",
-        example=example(
-            "Exp", given(1000, 1), out=[INF, 2.7], users=(User("RealDiv", 0, _BY_SUM),)
-        ),
-        edits=(*_SAFE_EXP, _SHIFT_EXP),
-    ),
-    Rule(
-        id="softplus-by-hand",
-        title="Softplus written by hand",
-        op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, _log_of_one_plus),
-        why="log(1 + exp(x)) overflows in between, although its value is nearly x.",
-        fix="tf.nn.softplus(x), or tf.nn.sigmoid_cross_entropy_with_logits for a loss.",
-        example=example(
-            "Exp", given(1000, 1), out=[INF, 2.7], users=(User("AddV2", then=(User("Log"),)),)
-        ),
-        edits=_SAFE_EXP,
-    ),
-    Rule(
-        id="sigmoid-by-hand",
-        title="Sigmoid written by hand",
-        op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, _one_over_one_plus),
-        why="exp overflows for arguments above 88 (float32) or 11 (float16). The value 1 / (1 + "
-        "∞) is "
-        "still right, the gradient ∞ / ∞ is NaN.",
-        fix="tf.sigmoid is safe, for its gradient as well.",
-        example=example(
-            "Exp", given(1000, 1),
-            out=[INF, 2.7], users=(User("AddV2", then=(User("RealDiv", 1),)),),
-        ),
-        edits=_SAFE_EXP,
-    ),
-    Rule(
-        id="logsumexp-by-hand",
-        title="Log-sum-exp written by hand",
-        op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, _log_of_sum),
-        why="exp overflows before the log could make it small again.",
-        fix="tf.reduce_logsumexp subtracts the maximum first.",
-        example=example(
-            "Exp", given(1000, 1), out=[INF, 2.7], users=(User("Sum", then=(User("Log"),)),)
-        ),
-        edits=_SAFE_EXP,
-    ),
-    Rule(
-        id="diverged-until-exp-overflow",
-        title="Training diverged until an exponential overflowed",
-        op_types=ops("Exp", "Expm1"),
-        test=_diverged_to_exp,
-        why="What a layer gives was small enough in the steps before: a step that was too long "
-        "made it larger, and exp overflows for arguments above 88.7 (float32) or 11.1 (float16). "
-        "A batch with outliers does the same.",
-        fix="Lower the learning rate, clip gradients (clipnorm), scale inputs and targets. To "
-        "bound the argument alone leaves a training that diverges.",
-        example=example(
-            "Exp", given(1000, 1, by="MatMul"),
-            out=[INF, 2.7], training=True,
-            healthy_before=10,
-        ),
-        edits=_SAFE_EXP,
-    ),
-    Rule(
-        id="exp-in-a-sum",
-        title="Exponentials that overflow before they are compared with their sum",
-        op_types=ops("Exp"),
-        test=also(_EXP_OVERFLOW, used_by("Sum")),
-        why="exp overflows for arguments above 88 (float32) or 11 (float16), and so does their "
-        "sum.",
-        fix="tf.nn.log_softmax for the log of a share of the sum, tf.reduce_logsumexp for the log "
-        "of "
-        "the sum, tf.nn.softmax for the share: they subtract the maximum first.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7], users=(User("Sum"),)),
-        edits=_SAFE_EXP,
-    ),
-    Rule(
-        id="exp-overflow",
-        title="Exponential of a large number",
-        op_types=ops("Exp", "Expm1"),
-        test=_EXP_OVERFLOW,
-        why="exp overflows for arguments above 88.7 (float32), 11.1 (float16) or 709.8 (float64).",
-        fix="Clip the argument, subtract the maximum first, or stay with logarithms. Beyond a "
-        "bound the gradient is 0: where all arguments are too large, scale down what they are made "
-        "of: inputs that run to 255, say, or the first weights.",
-        example=example("Exp", given(1000, 1), out=[INF, 2.7]),
-        edits=(*_SAFE_EXP, _CLIP_EXP),
-    ),
-    Rule(
-        id="hyperbolic-overflow",
-        title="Hyperbolic function of a large number",
-        op_types=ops("Sinh", "Cosh"),
-        test=overflow(),
-        why="sinh and cosh grow like exp: they overflow for arguments beyond ±89 (float32).",
-        fix="log(cosh(x)) is x + softplus(-2x) - log(2), which does not overflow. Else clip the "
-        "argument; beyond the bounds the gradient is 0.",
-        example=example("Cosh", given(1000, 0), out=[INF, 1]),
-        edits=(
-            Edit("log(cosh(X))", "{X} + tf.nn.softplus(-2.0 * {X}) - 0.6931472"),
-            Edit("(sinh|cosh)(X)", "{F}(tf.clip_by_value({X}, -{exp_max}, {exp_max}))"),
-        ),
-    ),
-    Rule(
         id="cast-overflow",
         title="Cast to a type that cannot hold the number",
         op_types=ops("Cast"),
@@ -432,7 +232,7 @@ RULES = (
     Rule(
         id="attention-overflow",
         title="Attention scores overflowed in float16",
-        op_types=_MATMULS,
+        op_types=MATMULS,
         test=also(
             overflow(nan=True), of_dtype("float16"), _made_a_softmax,
             lambda c: not _takes_weights(c),
@@ -465,7 +265,7 @@ RULES = (
     Rule(
         id="grew-until-overflow",
         title="Training diverged: numbers grew from step to step until they overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS,
+        op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS,
         test=_grew_in_training,
         why="Each step made the same tensor larger by about the same factor, as steps do that are "
         "too long: what went before is on record.",
@@ -490,7 +290,7 @@ RULES = (
     Rule(
         id="gradient-overflow",
         title="The gradient overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        op_types=MATMULS | _SUMS | _PRODUCTS,
         test=downgraded(also(overflow(), in_backward), unless=_divides_nothing),
         why="Gradients grow from layer to layer, or the loss is huge: here they left the range.",
         fix="Clip gradients (clipnorm), lower the learning rate, scale the loss or the data.",
@@ -499,7 +299,7 @@ RULES = (
     Rule(
         id="diverged-until-overflow",
         title="Training diverged until numbers overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
+        op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
         test=_diverged,
         why="The same tensor was finite in the steps before, and has become too large since, as "
         "numbers do where a step is too long, or a batch far from all others.",
@@ -512,7 +312,7 @@ RULES = (
     Rule(
         id="grew-over-iterations",
         title="Numbers grew from iteration to iteration of a loop until they overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        op_types=MATMULS | _SUMS | _PRODUCTS,
         test=_grew_in_loop,
         why="Each iteration (in a recurrent layer each time step) made the same tensor larger, by "
         "about the same factor or one that grows: what is applied again and again has a gain above "
@@ -528,7 +328,7 @@ RULES = (
     Rule(
         id="grew-over-computations",
         title="Numbers grew from one computation to the next until they overflowed",
-        op_types=_MATMULS | _SUMS | _PRODUCTS,
+        op_types=MATMULS | _SUMS | _PRODUCTS,
         test=_grew_without_gradients,
         why="Each computation made the same tensor larger: what is applied again and again has a "
         "gain above 1. No gradients are on record: it is the program's own steps, of time or of a "
@@ -565,7 +365,7 @@ RULES = (
     Rule(
         id="overflowed-at-once",
         title="Numbers overflowed in one step, without having grown before",
-        op_types=_MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
+        op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
         test=_overflowed_at_once,
         why="The same tensor was no larger in the step before than ever: this batch, or the one "
         "before it, is far from all others, or the step between them was far too long.",
@@ -604,7 +404,7 @@ RULES = (
     Rule(
         id="matmul-overflow",
         title="Matrix product overflowed",
-        op_types=_MATMULS,
+        op_types=MATMULS,
         test=overflow(),
         why="The products add up to more than the largest number.",
         fix="Scale the factors down; check inputs and initial weights for huge values.",
@@ -613,7 +413,7 @@ RULES = (
     Rule(
         id="matmul-overflow-to-nan",
         title="Partial sums of a matrix product overflowed both ways",
-        op_types=_MATMULS,
+        op_types=MATMULS,
         test=overflow(nan=True),
         why="Finite factors give NaN when partial sums reach +∞ and -∞, and these are added.",
         fix="Scale the factors down; check inputs and initial weights for huge values.",
