@@ -10,7 +10,7 @@ from tfdbg_tui.diagnosis.layers import output_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import Untrained, find_untrained
+from tfdbg_tui.diagnosis.untrained import Untrained, find_untrained
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.cuts import Cut
