@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tfdbg_tui.dump.encode import packed_vectors, summaries, traces
+from tfdbg_tui.dump.encode import extension_fields, packed_vectors, summaries, traces
 from tfdbg_tui.dump.encode.executions import EagerValues
+from tfdbg_tui.dump.encode.extension_fields import NO_EXTREMES, with_extremes
 from tfdbg_tui.dump.encode.extremes import extremes_of, finite_extremes
 from tfdbg_tui.dump.encode.summaries import HealthCounts
 from tfdbg_tui.dump.encode.unread import UnreadOutputs, UnreadValues
@@ -26,22 +25,13 @@ from tfdbg_tui.wire import codec, events
 from tfdbg_tui.wire.modes import VALUE_VECTORS, TensorDebugMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.dump.options import Options
 
 _TENSOR_PROTO_TAG = codec.varint(events.Execution.tag("tensor_protos"))
-_NO_EXTREMES = math.nan, math.nan
 _NO_PROTO = events.Execution.field("tensor_protos", [b""])
-_MINIMUM_HEAD, _MAXIMUM_HEAD = (
-    events.Execution.field(name, [0.0])[:-8] for name in ("minima", "maxima")
-)
-_EXTREMES_OF_ONE = struct.Struct(f"<{len(_MINIMUM_HEAD)}sd{len(_MAXIMUM_HEAD)}sd")
-_COMPARED_HEAD = events.Execution.field("compared", [0.0, 0.0])[:-16]
-_COMPARED = struct.Struct(f"<{len(_COMPARED_HEAD)}s2d")
-_VECTOR_HEADS = {
-    mode: traces.tensor_proto_head(len(columns)) for mode, columns in VALUE_VECTORS.items()
-}
+_SHAPE_HEAD = traces.tensor_proto_head(len(VALUE_VECTORS[TensorDebugMode.SHAPE]))
 
 _COMPARES = op_types.in_both(("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"))
 """Ops that compare numbers."""
@@ -152,7 +142,7 @@ class EagerTensors:
             looks = self._without_scratch(op_type, looks)
         recorded = self._of_looks(op_type, inputs, outputs, location, looks)
         if measured and not self._has_extremes(recorded):
-            return _with_extremes(recorded, outputs, map(_extremes, outputs, looks))
+            return with_extremes(recorded, outputs, map(_extremes, outputs, looks))
         return recorded
 
     def _of_other_than_outputs(
@@ -213,7 +203,7 @@ class EagerTensors:
             return traces.tensor_content_proto(number, elements(tensor))
         shape = tuple(tensor.shape)
         vector = packed_vectors.shape_vector(-1, number, shape, int(num_elements(tensor)))
-        return _VECTOR_HEADS[TensorDebugMode.SHAPE] + vector
+        return _SHAPE_HEAD + vector
 
     def _assigned(self, op_type: Any, inputs: Sequence[Any], location: bytes) -> EagerValues:
         """Return what to record of an op that sets a variable: what is bad of the value."""
@@ -226,7 +216,11 @@ class EagerTensors:
         if self._accelerated and self._on_accelerator(value, number):
             return nothing
         is_told = self._is_bad(value) and self._novelty.is_new((location, op_type, None, ()))
-        return nothing._replace(details=_details_of_inputs(inputs).encode()) if is_told else nothing
+        return (
+            nothing._replace(details=extension_fields.of_inputs(inputs).encode())
+            if is_told
+            else nothing
+        )
 
     def _compared(self, inputs: Sequence[Any]) -> EagerValues:
         """Return what to record of an op that compares: the bounds that Python gave it."""
@@ -235,8 +229,7 @@ class EagerTensors:
         one, other = map(self._number, inputs)
         if math.isnan(one) and math.isnan(other):
             return self._ignored
-        details = _COMPARED.pack(_COMPARED_HEAD, one, other)
-        return EagerValues(self._mode, _NO_PROTO, details)
+        return EagerValues(self._mode, _NO_PROTO, extension_fields.compared(one, other))
 
     def _number(self, tensor: Any) -> float:
         """Return the one element of a tensor; NaN where it has more, or is not at hand."""
@@ -264,9 +257,8 @@ class EagerTensors:
         if found is None:
             return None
         look = self._healthy[array.size]
-        low, high = found
-        details = _EXTREMES_OF_ONE.pack(_MINIMUM_HEAD, low, _MAXIMUM_HEAD, high)
-        return EagerValues(look.mode, look.protos, details + _type_field((number,)))
+        details = extension_fields.extremes_of_one(*found, number)
+        return EagerValues(look.mode, look.protos, details)
 
     def _look(self, op_type: str, tensor: Any) -> EagerValues | None:
         """Return what to record of one tensor.
@@ -332,10 +324,10 @@ class EagerTensors:
             for tensor, look in zip(outputs, looks, strict=True)
         ]
         of_numbers = [
-            _NO_EXTREMES if look.protos == _NO_PROTO else pair
+            NO_EXTREMES if look.protos == _NO_PROTO else pair
             for pair, look in zip(pairs, known, strict=True)
         ]
-        return _with_extremes(recorded, outputs, of_numbers)
+        return with_extremes(recorded, outputs, of_numbers)
 
     def _look_at_all_counts(
         self, counts: Sequence[HealthCounts] | None, tensors: Sequence[Any]
@@ -386,11 +378,10 @@ class EagerTensors:
         if not self._novelty.is_new((location, op_type, seen.bad_slot, kinds)):
             return seen
         mode, protos = self._mode, seen.protos
-        details = _details_of_inputs(inputs)
+        details = extension_fields.of_inputs(inputs)
         if self._options.adaptive:
             mode = TensorDebugMode.FULL_HEALTH
-            whole, counted = _details(outputs)
-            details.minima, details.maxima, details.bad_elements = _extensions(counted)
+            whole = extension_fields.add_outputs(details, outputs)
             protos = events.Execution.field("tensor_protos", whole)
         return EagerValues(mode, protos, details.encode(), seen.bad_slot, counts)
 
@@ -429,73 +420,11 @@ class EagerTensors:
 def _extremes(tensor: Any, look: EagerValues | None) -> tuple[float, float]:
     """Return the extremes of a tensor that was looked at here, or that has none."""
     if look is None or look.protos == _NO_PROTO:
-        return _NO_EXTREMES
+        return NO_EXTREMES
     return extremes_of(elements(tensor))
 
 
 def _pair(vector: Any) -> tuple[float, float]:
     """Return the extremes of a tensor from what an accelerator has found."""
     low, high = vector.tolist()
-    return (low, high) if low <= high else _NO_EXTREMES
-
-
-def _with_extremes(
-    recorded: EagerValues, outputs: Sequence[Any], pairs: Iterable[tuple[float, float]]
-) -> EagerValues:
-    """Return what to record of outputs with their extremes; as it was where none has any."""
-    found = list(pairs)
-    if all(math.isnan(low) for low, _ in found):
-        return recorded
-    minima, maxima = zip(*found, strict=True)
-    field = events.Execution(minima=list(minima), maxima=list(maxima)).encode()
-    types = (
-        0 if math.isnan(low) else datatype_enum(tensor)
-        for tensor, low in zip(outputs, minima, strict=True)
-    )
-    return recorded._replace(details=recorded.details + field + _type_field(tuple(types)))
-
-
-@functools.lru_cache(_MAX_KEPT)
-def _type_field(types: tuple[int, ...]) -> bytes:
-    """Return the field with the types of outputs, of which there are few combinations."""
-    return events.Execution.field("measured_types", list(types))
-
-
-def _details_of_inputs(inputs: Sequence[Any]) -> events.Execution:
-    """Return the extension fields that describe the inputs of an op that made a bad tensor.
-
-    They tell the cause: some come out of no recorded op, such as arrays and variables.
-    """
-    protos, counted = _details(inputs)
-    low, high, places = _extensions(counted)
-    return events.Execution(
-        input_tensor_protos=protos,
-        input_minima=low,
-        input_maxima=high,
-        input_bad_elements=places,
-    )
-
-
-def _details(tensors: Sequence[Any]) -> tuple[list[bytes], list[HealthCounts]]:
-    protos, counted = [], []
-    head = _VECTOR_HEADS[TensorDebugMode.FULL_HEALTH]
-    for tensor in tensors:
-        dtype = tensor.dtype
-        counts = HealthCounts()
-        proto = b""
-        if dtype.is_floating or dtype.is_complex:
-            counts = summaries.health_counts(elements(tensor), detailed=True)
-            number = dtype.as_datatype_enum
-            proto = head + packed_vectors.full_vector(-1, number, rank(tensor), counts)
-        protos.append(proto)
-        counted.append(counts)
-    return protos, counted
-
-
-def _extensions(
-    counted: Sequence[HealthCounts],
-) -> tuple[list[float], list[float], list[float]]:
-    """Return the extremes of some tensors, and what is told of their bad elements."""
-    minima = [counts.minimum for counts in counted]
-    maxima = [counts.maximum for counts in counted]
-    return minima, maxima, [number for counts in counted for number in counts.places]
+    return (low, high) if low <= high else NO_EXTREMES
