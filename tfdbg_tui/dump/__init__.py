@@ -15,7 +15,8 @@ from tfdbg_tui.dump import options as _options
 from tfdbg_tui.dump import threads, workers
 from tfdbg_tui.dump.errors import BadTensorError, reason_of
 from tfdbg_tui.dump.exits import ExitCalls, before_leaving
-from tfdbg_tui.dump.steps import make_step_callback, mark_keras_steps, step
+from tfdbg_tui.dump.keras_steps import make_step_callback, mark_keras_steps
+from tfdbg_tui.dump.steps import step
 from tfdbg_tui.storage import urls
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import locks, steps, threads
+from tfdbg_tui.dump import keras_steps, locks, steps, threads
 from tfdbg_tui.dump.errors import BadTensorError, bad_tensor_message, reason_of
 from tfdbg_tui.dump.interrupts import is_interrupt
 from tfdbg_tui.dump.observe import callbacks, failed_runs, row_queue
@@ -86,7 +86,7 @@ class DumpWriter:
         self._graphs = GraphDefinitions(
             self._recorder, self._locations, keep_locations=options.on_bad == "raise"
         )
-        steps.number_batches_anew()
+        keras_steps.number_batches_anew()
         self._fit_batches = FitBatches(self._recorder)
         self._hooks = hooks.Hooks(self, self._locations)
         self._measured = MeasuredSteps(options.magnitudes_every if options.measures else 0)

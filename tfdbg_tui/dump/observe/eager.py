@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from tfdbg_tui.dump import steps
+from tfdbg_tui.dump import keras_steps, steps
 from tfdbg_tui.dump.encode import eager_tensors, summaries
 from tfdbg_tui.dump.encode.executions import EagerValues
 from tfdbg_tui.dump.observe import skipped_ops
@@ -194,7 +194,7 @@ class EagerExecutions:
             text = f"{type(error).__name__}: {error}"
             field = events.Execution.field("error", text)
         if isinstance(error, tf.errors.OutOfRangeError):
-            steps.out_of_data()
+            keras_steps.out_of_data()
         step = steps.current if call.step is None else call.step
         return self._record(call.name, head, inputs, outputs, call.serial, step, 5, field, call)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.dump.steps import NO_BATCH, next_batch
+from tfdbg_tui.dump.keras_steps import next_batch
+from tfdbg_tui.dump.steps import NO_BATCH
 from tfdbg_tui.wire import events, filesets
 
 if TYPE_CHECKING:
