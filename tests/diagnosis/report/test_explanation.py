@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.diagnosis.tiny import Program
+from tests.diagnosis.tiny import Program, asked_behind_an_overflow
 from tfdbg_tui.diagnosis.alerts import find_alerts
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report.cards import alerts_text, finding_parts, parts
@@ -67,6 +67,19 @@ def test_a_suspect_stands_for_what_is_harmless_about_its_tensor(tmp_path: Path) 
     assert [site.alerts for site in explanation.harmless] == [40]
     harm = [part.text for part in finding_parts(group.finding, "suspect") if part.label == "harm"]
     assert harm == [], "of what is bad itself, whether that matters is told elsewhere"
+
+
+def test_a_suspect_explains_its_tensor_though_a_root_lists_that(tmp_path: Path) -> None:
+    recorded = asked_behind_an_overflow(tmp_path)
+    explanation = explain(recorded.open())
+    suspect, harmless = explanation.groups
+    assert (suspect.kind, suspect.num_alerts, harmless.num_alerts) == ("suspect", 0, 80)
+    event = suspect.finding.event
+    assert event != harmless.finding.event
+    assert explanation.alerts.position(event) is not None
+    assert (explanation.group_of(event), explanation.group_about(event)) == (0, 0)
+    assert explanation.group_listing(event) == 1
+    assert explanation.find_chain(event, recorded.open()).finding is suspect.finding
 
 
 def test_every_alert_leads_back_to_its_root(explanation: Explanation, run: Run) -> None:

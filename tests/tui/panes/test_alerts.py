@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.diagnosis.tiny import Program
+from tests.diagnosis.tiny import Program, asked_behind_an_overflow
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes.graph_execution import ROWS
 
@@ -188,3 +188,18 @@ async def test_a_name_on_its_own_lines_takes_no_counts_away(open_app: Open, tmp_
         rows = [line for line in opened.screen().splitlines() if re.search(r"\d sum:0 ", line)]
         assert rows
         assert all("NaN 3" in row for row in rows), opened.screen()
+
+
+async def test_a_suspect_has_its_row_though_its_tensor_is_an_alert(
+    open_app: Open, tmp_path: Path
+) -> None:
+    asked_behind_an_overflow(tmp_path).open()
+    async with open_app(tmp_path, (120, 40)) as opened:
+        await opened.press("a", "1")
+        assert re.search(r"▶ +Every training step is skipped", opened.screen())
+        await opened.press("j", "enter", "j", "j")
+        assert re.search(r"▶ +2 AddN:0", opened.screen()), "j goes on"
+        await opened.press("j")
+        assert re.search(r"▶ +3 gradient_tape/Cast:0", opened.screen())
+        await opened.press("g", "w")
+        assert "never applies them" in opened.screen()

@@ -117,8 +117,10 @@ class Explanation:
             for kind, of_kind in kinds
             for finding, sites in of_kind
         )
+        self._about: dict[TensorEvent, int] = {}
         self._of_place: dict[tuple[AlertPlace, int], list[tuple[int, int]]] = {}
         for number, group in enumerate(self.groups):
+            self._about.setdefault(group.finding.event, number)
             for site in group.sites:
                 parts = self._of_place.setdefault((site.place, site.slot), [])
                 bisect.insort(parts, (site.first.index, number))
@@ -157,16 +159,26 @@ class Explanation:
             and len(run.graph_executions) >= len(self._run.graph_executions)
         )
 
+    def group_about(self, event: TensorEvent) -> int | None:
+        """Return which of the groups has a finding about a tensor, or None."""
+        return self._about.get(event)
+
+    def group_listing(self, alert: TensorEvent) -> int | None:
+        """Return which of the groups lists an alert, or None."""
+        is_known = alert.index < _size(self._run, alert.kind)
+        if not is_known or self.alerts.position(alert) is None:
+            return None
+        parts = self._of_place.get((place_of(self._run, alert), alert.slot), ())
+        found = [number for first, number in parts if first <= alert.index]
+        return found[-1] if found else None
+
     def group_of(self, event: TensorEvent) -> int | None:
-        """Return which of the groups a tensor belongs to, or None."""
-        is_known = event.index < _size(self._run, event.kind)
-        if is_known and self.alerts.position(event) is not None:
-            parts = self._of_place.get((place_of(self._run, event), event.slot), ())
-            found = [number for first, number in parts if first <= event.index]
-            if found:
-                return found[-1]
-        of_finding = (i for i, group in enumerate(self.groups) if group.finding.event == event)
-        return next(of_finding, None)
+        """Return which of the groups explains a tensor, or None.
+
+        What a suspect tells of a tensor need not be told of the root that made it bad.
+        """
+        about = self.group_about(event)
+        return self.group_listing(event) if about is None else about
 
     def known_chain(self, event: TensorEvent) -> Chain | None:
         """Return the chain to a tensor, if it has been found before."""

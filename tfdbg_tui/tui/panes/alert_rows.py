@@ -162,8 +162,9 @@ class AlertRows(Rows):
         explanation, groups = self.explanation(snapshot, focus), self.groups(snapshot, focus)
         if explanation is None or groups is None:
             return self._place_in_list(snapshot, focus)
-        chosen = focus.cause or focus.alert
-        number = explanation.group_of(chosen) if chosen else None
+        number = explanation.group_about(focus.cause) if focus.cause else None
+        if number is None and focus.alert is not None:
+            number = explanation.group_listing(focus.alert)
         group = None if number is None else explanation.groups[number]
         if group is None or group not in groups:
             return None
@@ -278,7 +279,7 @@ class AlertRows(Rows):
         group = None
         explanation = self.explanation(snapshot, focus)
         if focus.cause is not None and explanation is not None:
-            number = explanation.group_of(focus.cause)
+            number = explanation.group_about(focus.cause)
             group = None if number is None else explanation.groups[number]
         if group is not None and group.num_alerts and focus.cause not in focus.open_causes:
             return _unfold(snapshot, focus, group, unfolded=True)
