@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from tfdbg_tui.tui.panes.base import Pane
 from tfdbg_tui.tui.panes.timeline import ExecutionTimeline
 from tfdbg_tui.tui.session.focusing import focus_graph_execution, focused_event
 from tfdbg_tui.tui.session.snapshot import Snapshot
+from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -373,6 +375,10 @@ async def test_several_runs_are_chosen_from(logdirs: RecordedLogdirs, tmp_path: 
             if app.session.snapshot is not None:
                 break
         assert app.session.snapshot is not None
+        opened = app.session.snapshot.run.files.directory
+        await pilot.press("R")
+        (chosen,) = (line for line in screen_lines(app) if "│▶" in line)
+        assert f"▶{os.path.basename(opened)} " in chosen, "the run that is shown"
 
 
 async def test_the_verdict_of_the_run_that_is_shown_is_known(
@@ -384,6 +390,21 @@ async def test_the_verdict_of_the_run_that_is_shown_is_known(
         (line,) = (one for one in opened.screen().splitlines() if "495 alerts" in one)
         assert "bad" in line
         assert "open to see" not in opened.screen()
+
+
+async def test_many_runs_are_listed_in_ascii(
+    logdirs: RecordedLogdirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveyor, "_LARGEST", 0)
+    for number in range(24):
+        shutil.copytree(logdirs["shape"], tmp_path / str(number))
+    app = TfdbgApp(str(tmp_path), charset=ASCII)
+    async with app.run_test(size=(80, 24)) as pilot:
+        for _ in range(400):
+            await pilot.pause(0.02)
+            if "24 runs" in "".join(screen_lines(app)):
+                break
+        assert "".join(screen_lines(app)).isascii(), "the scrollbar as well"
 
 
 async def test_runs_are_filtered_by_what_is_typed(logdirs: RecordedLogdirs, tmp_path: Path) -> None:

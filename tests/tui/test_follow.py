@@ -222,6 +222,23 @@ async def test_pause_keeps_the_screen_while_capture_goes_on(writer: Writer) -> N
         assert live.num_traces > shown
 
 
+async def test_the_newest_is_gone_to_from_a_pause(writer: Writer) -> None:
+    """`F` is what the line above says of it, also where the app followed before the pause."""
+    writer.start()
+    writer.write(2)
+    async with watched(writer.logdir) as live:
+        await live.until(lambda: live.is_read)
+        before = live.session.recording.total
+        await live.press("p")
+        writer.write(5)
+        await live.grown_beyond(before)
+        await live.until(lambda: "new, F follows" in live.recording_line())
+        await live.press("F")
+        assert live.session.following
+        assert not live.session.paused
+        assert live.focus.graph_execution == live.num_traces - 1
+
+
 async def test_what_is_announced_while_paused_is_gone_to(writer: Writer) -> None:
     writer.start()
     writer.write(2)
@@ -442,6 +459,7 @@ async def test_why_a_program_has_ended_without_a_record(program: Program, tmp_pa
         )
         program.stop()
         await live.until(lambda: "before anything was recorded" in live.screen())
+        assert "no data yet" not in live.screen()
         assert "O shows what it has printed" in live.screen()
         assert "SyntaxError: never closed" in live.screen()
         assert "Waiting" not in live.screen()
@@ -462,6 +480,19 @@ async def test_quitting_asks_what_becomes_of_the_program(
         await live.press(key)
         await live.until(lambda: live.app._exit)
         assert program.running is runs
+
+
+async def test_nothing_is_asked_of_a_program_that_ends_meanwhile(
+    program: Program, tmp_path: Path
+) -> None:
+    async with watched(tmp_path / "logdir", program=program) as live:
+        await live.press("q")
+        assert "leave it running" in live.screen()
+        program.stop()
+        await live.until(lambda: "leave it running" not in live.screen())
+        assert not live.app._exit, "what has become of it stays on the screen"
+        await live.press("q")
+        assert live.app._exit
 
 
 async def test_output_of_a_program_that_another_debugger_has_started(writer: Writer) -> None:

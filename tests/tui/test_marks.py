@@ -118,10 +118,10 @@ async def test_the_keys_are_those_of_the_prompt_while_there_is_one(
             await opened.press("3", key, "x") if key != "apostrophe" else await opened.press(key)
             (line,) = (one for one in opened.screen().splitlines() if "Enter does it" in one)
             assert line.startswith(f" {asked}")
-            assert "first alert" not in opened.screen()
+            assert "first root" not in opened.screen()
             await opened.press("escape")
             assert "Enter does it" not in opened.screen()
-            assert "first alert" in opened.screen()
+            assert "first root" in opened.screen()
             await opened.press("escape")
 
 

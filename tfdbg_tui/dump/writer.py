@@ -294,7 +294,7 @@ class DumpWriter:
 
     # ---- While the program runs ----------------------------------------------------------------
 
-    def set_recording(self, on: bool, reason: str = "the user has asked for it") -> None:
+    def set_recording(self, on: bool, reason: str = omissions.BY_THE_USER) -> None:
         """Switch recording off, or on again; the metadata tells from when to when it was off.
 
         Args:

@@ -40,6 +40,9 @@ BY_SINGLE_THREAD = "the single-threaded executor has no branches, which the ops 
 BY_ASYNC = "an asynchronous executor runs it, and to look at it would be to wait for it"
 """The reason of what is skipped there: it may end only by a later op of the same thread."""
 
+BY_THE_USER = "the user has asked for it"
+"""The reason of a pause that the program or the app asks for."""
+
 BY_DTENSOR = "DTensor runs it"
 """The reason of what is skipped there: neither Python nor `enable_check_numerics` works in it."""
 

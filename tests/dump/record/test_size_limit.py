@@ -29,7 +29,7 @@ def test_as_much_as_is_left_free_is_taken(tmp_path: Path, monkeypatch: pytest.Mo
     assert limit.reached_by(1001)
     limit.raise_beyond(1001)
     assert not limit.reached_by(1200)
-    assert limit.reached_by(1202)
+    assert limit.reached_by(1202) == "its files hold 1.2e-06 GB, with what is bad"
     disk.free = 10
     limit.raise_beyond(1202)
     assert not limit.reached_by(1211)
@@ -41,6 +41,9 @@ def test_what_lies_elsewhere_has_no_limit_but_that_of_the_user(tmp_path: Path) -
     assert not SizeLimit(missing, None).reached_by(10**15)
     assert SizeLimit(missing, 1.5).reached_by(1_500_000_000)
     assert not SizeLimit(missing, 1.5).reached_by(1_499_999_999)
+    limit = SizeLimit(missing, 1.5)
+    limit.raise_beyond(1_500_000_000)
+    assert limit.reached_by(1_800_000_000) == "max_gigabytes=1.5 is reached, with what is bad"
 
 
 def some_events(nbytes: int, *, bad: bool = False) -> Events:

@@ -76,7 +76,7 @@ async def test_the_app_obeys_and_names_the_users_keys(
         assert opened.focus.graph_execution == 141
         await opened.press("n")
         assert opened.focus.graph_execution == 142
-        assert "Ctrl+A first alert" in opened.screen()
+        assert "Ctrl+A first root" in opened.screen()
         assert "n next alert" in opened.screen()
         await opened.press("a", "right_square_bracket")
         assert opened.focus.graph_execution == 142, "the keys that these actions had"

@@ -61,7 +61,8 @@ def test_recording_that_the_program_has_switched_off_is_switched_on(run: Run) ->
     paused = open_run(run.files.directory)
     assert paused.pause_reason == "its files have grown to 1 GB"
     paused = replace(paused, files=run.files, state=run.state)
-    assert "on" in ProgramRecording(shown(paused)).switch()
+    said = ProgramRecording(shown(paused)).switch()
+    assert said == "recording goes on, without a limit, though its files have grown to 1 GB"
     assert asked(run) == Control()
 
 

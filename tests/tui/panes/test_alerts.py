@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.diagnosis.tiny import Program, asked_behind_an_overflow
+from tests.tui.screens.test_layers import program
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.panes.graph_execution import ROWS
+from tfdbg_tui.wire import events, omissions, tfrecord
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,6 +190,22 @@ async def test_a_name_on_its_own_lines_takes_no_counts_away(open_app: Open, tmp_
         rows = [line for line in opened.screen().splitlines() if re.search(r"\d sum:0 ", line)]
         assert rows
         assert all("NaN 3" in row for row in rows), opened.screen()
+
+
+async def test_what_is_missing_is_told_before_how_far_the_numbers_are(
+    open_app: Open, tmp_path: Path
+) -> None:
+    program(tmp_path, steps=6).open()
+    told = ("No NaN and no ∞ recorded", "Recording was", "Closest to the largest float16")
+    pause = events.Omission(omissions.PAUSED, "pause 1", omissions.BY_THE_USER)
+    event = events.DebugEvent(1.0, omission=pause.encode())
+    with open(next(tmp_path.glob("*.metadata")), "ab") as file:
+        file.write(tfrecord.frame(event.encode()))
+    async with open_app(tmp_path, (120, 40)) as opened:
+        assert [text in opened.screen() for text in told] == [True, True, False]
+        await opened.press("1", "z")
+        places = [opened.screen().index(text) for text in told]
+        assert places == sorted(places)
 
 
 async def test_a_suspect_has_its_row_though_its_tensor_is_an_alert(

@@ -75,5 +75,7 @@ def test_what_has_not_been_read_yet_is_not_called_missing(
         (tmp_path / file.name).write_bytes(kept)
     run = open_run(tmp_path)
     assert EMPTY in {gap.kind for gap in Snapshot(run).gaps}
+    begun = replace(run, state=replace(run.state, writing=True))
+    assert EMPTY not in {gap.kind for gap in Snapshot(begun).gaps}, "the program runs"
     half = replace(run, progress=Progress(bytes_read=0, bytes_total=1))
     assert EMPTY not in {gap.kind for gap in Snapshot(half).gaps}

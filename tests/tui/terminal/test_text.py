@@ -62,6 +62,8 @@ def test_code_that_is_longer_than_a_line_is_not_broken_inside_a_word() -> None:
     lines = ["fix: tf.math.log(", "tf.clip_by_value(probs,", "1e-7, 1.0))"]
     assert UNICODE.wrapped(fix, 23) == lines
     assert UNICODE.wrapped(fix, 23, 2) == [lines[0], "tf.clip_by_value(probs…"[:23]]
+    assert UNICODE.wrapped(fix, 41, 1) == ["fix: tf.math.log(tf.clip_by_value(probs,…"]
+    assert UNICODE.wrapped(f"in {fix}", 17, 1) == ["in fix:…"]
     assert UNICODE.wrapped(fix, 23, 0) == []
     assert UNICODE.wrapped("", 5) == [""]
 

@@ -47,19 +47,18 @@ class SizeLimit:
         Args:
             size: How many bytes the files hold.
         """
+        limit, reached = self._gigabytes, f"its files hold {size / 1e9:.3g} GB"
+        if limit is not None:
+            reached = f"max_gigabytes={limit:g} is reached"
         if self._most is not None:
-            reason = "its files hold what they may, with what is bad"
-            return reason if size >= self._most else ""
-        if self._gigabytes is not None:
-            reached = size >= self._gigabytes * 1e9
-            return f"max_gigabytes={self._gigabytes:g} is reached" if reached else ""
+            return f"{reached}, with what is bad" if size >= self._most else ""
+        if limit is not None:
+            return reached if size >= limit * 1e9 else ""
         free = self._free()
         if size <= free:
             return ""
-        return (
-            f"its files hold {size / 1e9:.3g} GB and leave {free / 1e9:.3g} GB of their disk free "
-            "(max_gigabytes sets another limit)"
-        )
+        left = f"leave {free / 1e9:.3g} GB of their disk free (max_gigabytes sets another limit)"
+        return f"{reached} and {left}"
 
     def _free(self) -> float:
         """Return how many bytes are free; ∞ in a directory that is not of this machine."""

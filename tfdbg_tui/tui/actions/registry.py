@@ -202,7 +202,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "first_alert",
         ("a",),
-        "first alert",
+        "first root",
         "go to the first root, the tensor that was bad first; without any, to the first suspect",
         _NUMERIC,
         navigation.first_alert,

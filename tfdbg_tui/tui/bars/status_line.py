@@ -116,7 +116,9 @@ class StatusLine(SessionBar):
             when: When the first was bad.
         """
         if snapshot is None:
-            return (("no data yet", "dim"),)
+            program = self.session.recording.program
+            is_over = program is not None and program.exit_code is not None
+            return (("no data" if is_over else "no data yet", "dim"),)
         progress = snapshot.run.progress
         cells: list[Cell] = []
         if not progress.complete:

@@ -227,8 +227,9 @@ class Commands:
 
     def do_follow(self) -> None:
         """Stay on the newest event, or stop."""
-        self._session.follow(not self._session.following)
-        if self._session.following:
+        session = self._session
+        session.follow(not session.following or session.paused)
+        if session.following:
             self._navigator.go(navigation.latest, jump=True)
 
     def do_pause(self) -> None:
@@ -355,7 +356,7 @@ class Commands:
         if program is None or not program.running:
             self._app.exit(0)
         elif not isinstance(self._app.screen, LeavingScreen):
-            self._app.push_screen(LeavingScreen(program.outcome, self._charset), self._leave)
+            self._app.push_screen(LeavingScreen(program, self._charset), self._leave)
 
     def _leave(self, answer: Answer | None) -> None:
         """Quit, with or without the program."""

@@ -11,6 +11,7 @@ from tfdbg_tui.diagnosis import location_of, name_of
 from tfdbg_tui.storage import urls
 from tfdbg_tui.tui.navigation import chosen_tensor
 from tfdbg_tui.user_files import write_whole
+from tfdbg_tui.wire import omissions
 from tfdbg_tui.wire.control import Control, control_path, decode, encode
 
 if TYPE_CHECKING:
@@ -53,7 +54,11 @@ class ProgramRecording:
         # It may be off though nobody beside the program has asked for it.
         wanted = replace(wanted, recording=run.is_paused or not wanted.recording)
         _ask(run, wanted)
-        return "recording goes on" if wanted.recording else "recording is off, until you switch it"
+        if not wanted.recording:
+            return "recording is off, until you switch it"
+        if run.pause_reason in ("", omissions.BY_THE_USER):
+            return "recording goes on"
+        return f"recording goes on, without a limit, though {run.pause_reason}"
 
     def switch_values(self) -> str:
         """Have the elements of the focused tensor recorded, or no longer; return what was done.

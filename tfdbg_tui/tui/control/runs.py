@@ -45,7 +45,8 @@ class Runs:
                 runs,
                 common_path(self._parts.logdirs),
                 self._parts.charset,
-                can_close=snapshot is not None,
+                shown=snapshot.run.files.identity if snapshot else None,
+                newer=bool(self._parts.session.recording.newer_run),
                 known=_reports(snapshot),
                 workers=_workers(snapshot),
             )

@@ -293,18 +293,24 @@ class Alerts(Pane):
         return f" {self.charset.dot} ".join(facts)
 
     def head(self, width: int, height: int) -> tuple[Line, ...]:
-        """See `Pane`: where nothing is bad, also how far the numbers are from that."""
+        """See `Pane`: where nothing is bad, also how far the numbers are from that.
+
+        What is not on record is told before, for it might be bad.
+        """
         snapshot = self.session.snapshot
         explanation = snapshot.explanation if snapshot else None
         if self.row_count or explanation is None or explanation.report.headroom is None:
             return super().head(width, height)
         reason = self.reason_when_empty
         told, notes = reason, ""
-        if reason.startswith(self.EMPTY):  # notes stand in `!` as well
+        if reason.startswith(self.EMPTY) and snapshot and not snapshot.gaps:
             told, notes = self.EMPTY, reason.removeprefix(self.EMPTY).strip()
+        above = self.charset.wrapped(told, width - 2, height)
         closest = self._closest(explanation.report.headroom, width)
-        notes_below = self._text(notes, width - 2, "dim")
-        return (*self._text(told, width - 2, "dim"), *closest, *notes_below)[:height]
+        if snapshot and snapshot.gaps and len(above) + len(closest) > height:
+            return super().head(width, height)
+        below = self._text(notes, width - 2, "dim")  # which stand in `!` as well
+        return (*(((" " + line, "dim"),) for line in above), *closest, *below)[:height]
 
     def _closest(self, headroom: Headroom, width: int) -> tuple[Line, ...]:
         """Return which number is closest to the limit of its type, where and when."""

@@ -338,7 +338,7 @@ class Pane(VirtualList):
 
     def _sentence(self, text: str, width: int, height: int) -> tuple[Line, ...]:
         """Return a sentence wrapped and centred in the pane."""
-        lines = self.charset.wrapped(text, max(10, width - 4))
+        lines = self.charset.wrapped(text, max(10, width - 4), height)
         above = max(0, (height - len(lines)) // 2)
         blank: tuple[Line, ...] = ((),) * above
         if len(lines) <= _CENTRED:
@@ -346,4 +346,4 @@ class Pane(VirtualList):
         else:
             starts = [(width - max(map(cell_len, lines))) // 2] * len(lines)
         shown = tuple(((" " * n + line, "dim"),) for n, line in zip(starts, lines, strict=True))
-        return (blank + shown)[:height]
+        return blank + shown

@@ -11,6 +11,7 @@ from textual.widgets.option_list import Option
 
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 from tfdbg_tui.tui.screens.palette import Options
+from tfdbg_tui.tui.widgets.scrollbars import draw_scrollbar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +75,7 @@ class ChoiceScreen(OnlyWhileOpen, ModalScreen[Answer]):
         """See Textual."""
         options = Options(*(Option(line) for line, _ in self._choices))
         options.set_class(self._charset.ascii_only, "-ascii")
+        draw_scrollbar(options, self._charset)
         options.border_title = Content(self._title)
         options.border_subtitle = self._hint
         yield options

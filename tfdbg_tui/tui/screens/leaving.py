@@ -11,7 +11,10 @@ from tfdbg_tui.tui.screens.choice import ChoiceScreen
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
+    from tfdbg_tui.program import Program
     from tfdbg_tui.tui.terminal.text import Charset
+
+_SECONDS = 0.5  # between two looks at the program
 
 Answer = Literal["stop", "leave", "cancel"]
 
@@ -26,7 +29,7 @@ class LeavingScreen(ChoiceScreen[Answer]):
     """Asks whether to stop the program or to leave it running, which Enter does at first.
 
     Args:
-        outcome: What the program is doing.
+        program: The program; where it ends meanwhile there is nothing to ask.
         charset: The characters to draw with.
     """
 
@@ -38,8 +41,17 @@ class LeavingScreen(ChoiceScreen[Answer]):
 
     DEFAULT_CSS = "LeavingScreen > OptionList { width: 50; }"
 
-    def __init__(self, outcome: str, charset: Charset) -> None:
-        super().__init__(charset.safe(f"The program is {outcome}"), _CHOICES, charset)
+    def __init__(self, program: Program, charset: Charset) -> None:
+        super().__init__(charset.safe(f"The program is {program.outcome}"), _CHOICES, charset)
+        self._program = program
+
+    def on_mount(self) -> None:
+        """Look from time to time whether the program still runs."""
+        self.set_interval(_SECONDS, self._look)
+
+    def _look(self) -> None:
+        if not self._program.running:
+            self.dismiss("cancel")
 
     def action_answer(self, answer: Answer) -> None:
         """Answer."""

@@ -138,7 +138,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _reason_to_wait(self) -> str:
         program = self._session.recording.program
-        if program is None or not program.started or program.running:
+        if program is None or program.exit_code is None:
             return self._session.waiting
         lines = [self._charset.safe(line) for line in _last_lines(program.log_path)]
         width = min(self.app.size.width - 2, max(map(cell_len, lines)))

@@ -21,6 +21,7 @@ from tfdbg_tui.tui.background.surveyor import Surveyed, Surveyor
 from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
 from tfdbg_tui.tui.screens.palette import Options
 from tfdbg_tui.tui.terminal.text import compact
+from tfdbg_tui.tui.widgets.scrollbars import draw_scrollbar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +48,8 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         runs: The runs, oldest first.
         logdir: The directory that they were found in.
         charset: The characters to draw with.
-        can_close: Whether there is a run to stay with.
+        shown: The identity of the run that is shown, with which one can stay; None for none.
+        newer: Whether a newer one has been offered, which is chosen then.
         known: Runs that have been diagnosed, by their identity.
         workers: Names of those that are processes of one job, by their identity.
     """
@@ -86,7 +88,8 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         logdir: str,
         charset: Charset,
         *,
-        can_close: bool = False,
+        shown: tuple[str, str] | None = None,
+        newer: bool = False,
         known: Mapping[tuple[str, str], Report] = MappingProxyType({}),
         workers: Mapping[tuple[str, str], str] = MappingProxyType({}),
     ) -> None:
@@ -94,7 +97,9 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         self._runs = list(reversed(runs))
         self._top = os.path.expanduser(logdir)
         self._charset = charset
-        self._can_close = can_close
+        self._can_close = shown is not None
+        of_shown = (files for files in runs if files.identity == shown and not newer)
+        self._first = next(of_shown, None)
         self._workers = workers
         self._shown: list[RunFiles] = []
         self._reports: dict[RunFiles, Report | None] = {
@@ -104,6 +109,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         self._surveyor = Surveyor(others, self.post_message)
         self._filter = Input(placeholder="filter: path, verdict, id", compact=True)
         self._options = Options()
+        draw_scrollbar(self._options, charset)
         self._box = Vertical(classes="-ascii" if charset.ascii_only else "")
         self._marked: int | None = None
 
@@ -131,7 +137,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         words = self._filter.value.lower().split()
         options = self._options
         row = options.highlighted
-        chosen = self._shown[row] if row is not None else None
+        chosen = self._shown[row] if row is not None else self._first
         self._shown = [f for f in self._runs if all(word in self._text(f) for word in words)]
         options.clear_options()
         for files in self._shown:

@@ -121,8 +121,8 @@ class Snapshot:
         counted_alerts: How many alerts `alert_counts` covers.
         alerts_by_op_type: Number of alerts of each op type, most first.
         is_blind: Whether it says nothing about NaN and ∞, having been recorded so.
-        gaps: What is not on record; that the program still runs, or that nothing has been read
-            yet, is shown elsewhere.
+        gaps: What is not on record; that the program still runs, or that nothing has been recorded
+            or read yet, is shown elsewhere.
         dataflow: Where its tensors come from and go to.
         listed: What filters have selected so far, by the list and the filter.
         sorted: What has been sorted, by the name of the pane.
@@ -146,8 +146,10 @@ class Snapshot:
         self.alert_counts = self._count_alerts(previous)
         self.alerts_by_op_type = self.alerts.by_op_type
         self.is_blind = is_blind(run)
-        told_elsewhere = {RUNNING} if run.progress.complete else {RUNNING, EMPTY}
-        self.gaps = tuple(gap for gap in find_gaps(run) if gap.kind not in told_elsewhere)
+        gaps = find_gaps(run)
+        goes_on = not run.progress.complete or any(gap.kind == RUNNING for gap in gaps)
+        told_elsewhere = {RUNNING, EMPTY} if goes_on else {RUNNING}
+        self.gaps = tuple(gap for gap in gaps if gap.kind not in told_elsewhere)
         self.dataflow = Dataflow(run)
         self.graph_execution = lru_cache(_RECORDS)(self._graph_execution)
         self.execution = lru_cache(_RECORDS)(run.executions.__getitem__)

@@ -160,7 +160,8 @@ class Charset:
             return lines
         last = lines[most - 1] if most else ""
         while last and cell_len(last + self.ellipsis) > width:
-            last = last.rpartition(" ")[0] or last[:-1]
+            words = last.rpartition(" ")[0]
+            last = words if cell_len(words) > width // 2 else last[:-1]  # of code, not all
         return [*lines[: most - 1], last + self.ellipsis] if most else []
 
     def fit_path(self, path: str, width: int) -> str:
@@ -229,7 +230,7 @@ ASCII = Charset(
     minus="-",
     times="x",
     dot=".",
-    ellipsis="~",
+    ellipsis="...",
     right="->",
     inside=">",
     branch="`",
