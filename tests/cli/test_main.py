@@ -145,6 +145,17 @@ def test_of_several_runs_the_one_is_told(
     assert capsys.readouterr().err == ""
 
 
+def test_of_copies_of_a_run_the_directory_is_told(
+    logdirs: RecordedLogdirs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(logdirs["session"], tmp_path / name)
+    main(["diagnose", str(tmp_path)])
+    *said, directory = capsys.readouterr().err.split()
+    assert " ".join(said) == "tfdbg-tui: 2 runs; this is about the newest, in"
+    assert directory in (str(tmp_path / "a"), str(tmp_path / "b"))
+
+
 def test_a_logdir_that_is_deleted_while_it_is_followed_still_has_its_report(
     logdirs: RecordedLogdirs,
     tmp_path: Path,

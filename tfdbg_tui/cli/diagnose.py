@@ -149,7 +149,10 @@ def _is_of_fleet(args: argparse.Namespace) -> bool:
     if are_of_a_cluster(runs):
         return True
     if len(runs) > 1:
-        _Teller().say(f"{len(runs)} runs; this is about the newest, --run {runs[-1].label}")
+        newest = runs[-1]
+        is_only = [files.label for files in runs].count(newest.label) == 1
+        which = f"--run {newest.label}" if is_only else f"in {newest.directory}"  # of copies
+        _Teller().say(f"{len(runs)} runs; this is about the newest, {which}")
     return False
 
 

@@ -281,7 +281,8 @@ class Pane(VirtualList):
         if self.filter_words():
             if not self._filtered_all:
                 return f"Looking for what fits the filter{self.charset.ellipsis}"
-            gap = f" Of {self._not_told:,} that is not on record." if self._not_told else ""
+            others = f" Whether {self._not_told:,} others would is not on record."
+            gap = others if self._not_told else ""
             return f"Nothing fits the filter.{gap} Esc ends it."
         if not snapshot.run.progress.complete:
             return f"Reading{self.charset.ellipsis}"
