@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 
 _HARM: dict[GroupKind, str] = {
     "root": "",
-    "suspect": "",
+    "suspect": "No NaN and no ∞ that matters has been traced back to it so far.",
     "benign": "None: no NaN or ∞ got anywhere that matters.",
 }
-
-_NONE_SO_FAR = "See why: no NaN and no ∞ that matters goes back to it so far."
 
 _OTHERS = 4  # layers, or changes, beside the first that are told
 
@@ -132,9 +130,9 @@ def _beside_layer(finding: Finding) -> str:
 
 
 def _harm(finding: Finding, kind: GroupKind) -> str:
-    """Return what harm a finding has done; of one that is bad itself, roots tell that."""
+    """Return what harm a finding has done; of a suspect that is bad itself, "why" tells that."""
     is_bad = finding.summary is not None and finding.summary.bad
-    return _NONE_SO_FAR if kind == "suspect" and not is_bad else _HARM[kind]
+    return "" if kind == "suspect" and is_bad else _HARM[kind]
 
 
 def _others(finding: Finding) -> str:
