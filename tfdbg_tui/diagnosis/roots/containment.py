@@ -25,6 +25,8 @@ from tfdbg_tui.diagnosis.op_traits import (
     ASKS,
     BATCH_NORMS,
     BOUNDS,
+    COMBINES_ANSWERS,
+    COMPARISONS,
     COUNTS_ANSWERS,
     DATASET_ELEMENTS,
     SHOWS,
@@ -255,7 +257,7 @@ class Containment:
         names = Worklist([use.name])
         for name in names:
             follower = graph.ops.get(name)
-            known = follower is not None and only_makes_floats(follower.op_type)
+            known = follower is not None and _has_no_effect(follower.op_type)
             if not known or name in outputs or timeline.sites(op.graph_id, name):
                 return False
             names.add(*(consumer.op_name for consumer in graph.consumers(name)))
@@ -350,3 +352,11 @@ class Containment:
         made = [self._summaries(u.event) for u in uses if u.event and u.op_type in BOUNDS]
         finite = any(summary is not None and summary.has_inf_or_nan is False for summary in made)
         return finite and not may_hold_nan(self._summaries(event))
+
+
+def _has_no_effect(op_type: str) -> bool:
+    """Whether ops of a type do nothing but make tensors; of floating-point ones there is a record.
+
+    A comparison has none, but what is computed from its answer, or decided by it.
+    """
+    return only_makes_floats(op_type) or op_type in COMPARISONS | COMBINES_ANSWERS | {"Cast"}
