@@ -261,3 +261,31 @@ def test_infinity_that_is_assigned_may_be_meant(tmp_path: Path) -> None:
     steps.run("AssignVariableOp", W, 9)
     steps.run("ReadVariableOp", W, made=30, value=np.inf)
     assert diagnose(steps.program.open()).verdict == "clean"
+
+
+@pytest.mark.parametrize(
+    "sets", ["ResourceScatterNdUpdate", "ResourceScatterMax", "ResourceStridedSliceAssign"]
+)
+def test_what_sets_a_part_of_a_variable_leaves_bad_what_it_does_not_set(
+    tmp_path: Path, sets: str
+) -> None:
+    steps = Steps(tmp_path)
+    steps.run("Log", 9, made=20, value=-np.inf)
+    steps.run(sets, W, 8, 20)
+    steps.run("Neg", 9, made=21)
+    steps.run(sets, W, 8, 21)
+    steps.run("ReadVariableOp", W, made=30, value=-np.inf)
+    report = diagnose(steps.program.open())
+    assert [root.op_type for root in report.roots] == ["Log"]
+
+
+def test_a_part_of_a_variable_that_python_has_set_was_assigned(tmp_path: Path) -> None:
+    steps = Steps(tmp_path)
+    bad = np.array([8.0]), np.array([8.0]), np.array([np.nan])
+    steps.program.execution("ResourceScatterNdUpdate", [W, 8, 9], {}, given=bad)
+    steps.run("ResourceScatterNdUpdate", W, 8, 10)
+    steps.run("ReadVariableOp", W, made=30, value=np.nan)
+    made, _ = steps.source(TensorEvent("execution", 6, 0))
+    assert made == TensorEvent("execution", 4, 0)
+    (root,) = diagnose(steps.program.open()).roots
+    assert root.rule == "assigned-bad"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -192,6 +193,18 @@ def test_a_variable_that_python_made_bad_is_told_with_its_line(tmp_path: Path) -
         total()
     (root,) = diagnose(open_run(tmp_path)).roots
     assert "assigned at test_idioms.py:" in root.evidence
+
+
+def test_an_element_that_python_made_bad_is_told_with_its_line(tmp_path: Path) -> None:
+    weight = tf.Variable([1.0, 1.0, 1.0])
+    total = tf.function(lambda: tf.reduce_sum(weight))
+    with recorded(tmp_path):
+        weight[1:2].assign([np.nan])
+        line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+        weight.scatter_nd_update([[0]], [2.0])
+        total()
+    (root,) = diagnose(open_run(tmp_path)).roots
+    assert f"assigned at test_idioms.py:{line}" in root.evidence
 
 
 def test_a_variable_that_an_eager_op_reads_by_itself_is_told_from_an_array(tmp_path: Path) -> None:

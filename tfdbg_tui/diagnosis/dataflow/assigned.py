@@ -112,7 +112,7 @@ class Assigned:
     def _last_assigned(
         self, history: Iterable[Assignment], name: str, reading: TensorEvent | None
     ) -> Producer:
-        """Return what was assigned last; of what has updated a bad value, what made it bad."""
+        """Return what was assigned last; of what has updated or kept it, what made it bad."""
         unknown = Producer(0, name, None, False, "variable", "VarHandleOp")
         is_finite = reading is not None and is_bad(self._run, reading) is False
         updated: Producer | None = None
@@ -120,9 +120,9 @@ class Assigned:
             found = self._assigned(assignment, unknown)
             if found is None or (found.event is not None and found.event == reading):
                 continue
-            if found.event is None or is_bad(self._run, found.event):
+            if found.event is None or self._is_bad(found.event):
                 return found
-            if assignment.updated_by is None:
+            if assignment.updated_by is None and not assignment.in_part:
                 return updated or found
             updated = updated or replace(
                 found, updated_by=assignment.updated_by, updated_at=assignment.updated_at
@@ -130,6 +130,15 @@ class Assigned:
             if is_finite:
                 break
         return updated or unknown
+
+    def _is_bad(self, event: TensorEvent) -> bool:
+        """Whether a value is bad, or what Python has given to an eager op that sets a variable."""
+        if event.kind == "execution":
+            execution = self._run.executions[event.index]
+            if execution.inputs and not execution.outputs:
+                given = execution.inputs[-1]
+                return given is not None and given.has_inf_or_nan is True
+        return is_bad(self._run, event) is True
 
     def _assigned(self, assignment: Assignment, unknown: Producer) -> Producer | None:
         """Return the value of an assignment, as far as it is recorded; None if it did not run."""

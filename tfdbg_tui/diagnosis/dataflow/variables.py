@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir.index.columns import Int64Array
 
 _ASSIGNS = re.compile(
-    r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Update|Add|Sub|Mul|Div)\w*"
-    r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update))$"
+    r"^(Assign(Add|Sub)?(VariableOp)?|Resource\w*(Apply|Assign|Update|Add|Sub|Mul|Div|Max|Min)\w*"
+    r"|(Sparse)?Apply[A-Z]\w*|Scatter(Nd)?(Add|Div|Max|Min|Mul|Sub|Update)|StridedSliceAssign)$"
 )
 _UPDATES = re.compile(r"^(Assign(Add|Sub)VariableOp|ResourceScatter(Nd)?(Add|Div|Mul|Sub))$")
+_SETS_PARTS = re.compile(r"^(Resource)?(Scatter(Nd)?(Max|Min|Update)|StridedSliceAssign)$")
 READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd"})
 """Types of the ops that read a variable, their first input, or some rows of it."""
 
@@ -40,6 +41,11 @@ _LOOK_BACK = 2000  # assignments: how far back one to a certain variable is look
 def assigns(op_type: str) -> bool:
     """Whether ops of a type change the variable that is their first input."""
     return _ASSIGNS.match(op_type) is not None
+
+
+def sets(op_type: str) -> bool:
+    """Whether a variable, or a part of it, holds after ops of a type what these were given."""
+    return op_type == "AssignVariableOp" or _SETS_PARTS.match(op_type) is not None
 
 
 def computes(op_type: str) -> bool:
@@ -73,6 +79,7 @@ class Assignment:
         conditional: Whether it may not have happened.
         updated_by: Type of the op, if it has computed what the variable holds from what it held and
             from this; None if the variable holds this.
+        in_part: Whether only some elements may have been set; the others are as they were.
         updated_at: Stack of the op, where it is of a graph.
     """
 
@@ -82,6 +89,7 @@ class Assignment:
     inferred: bool = False
     conditional: bool = False
     updated_by: str | None = None
+    in_part: bool = False
     updated_at: int | None = None
 
 
@@ -324,7 +332,9 @@ class Variables:
             return
         itself = TensorEvent("execution", index, 0)
         made = None if computes(op_type) else self._timeline.maker(inputs[-1], index)
-        yield Assignment(index, made=made or itself, updated_by=_update(op_type))
+        in_part = _SETS_PARTS.match(op_type) is not None
+        made = made or itself
+        yield Assignment(index, made=made, updated_by=_update(op_type), in_part=in_part)
 
     def _in_call(self, graph_id: str, execution: int, handle: int) -> list[Captured]:
         """Return the ops that assign, or may assign, a variable in one call, in order."""
@@ -367,6 +377,7 @@ class Variables:
             inferred=captured.inferred,
             conditional=captured.conditional,
             updated_by=_update(op.op_type),
+            in_part=_SETS_PARTS.match(op.op_type) is not None,
             updated_at=op.stack_id,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tfdbg_tui.diagnosis.dataflow.variables import computes
+from tfdbg_tui.diagnosis.dataflow.variables import computes, sets
 from tfdbg_tui.diagnosis.events import UNKNOWN_OP
 from tfdbg_tui.diagnosis.op_traits import MOVES
 from tfdbg_tui.diagnosis.rules.conditions import (
@@ -152,7 +152,7 @@ def _after_update(case: Case) -> Match | None:
 
 def _after_assignment(case: Case) -> Match | None:
     """Test for: a variable that was last assigned a tensor that no recorded op has made."""
-    assigned = [one for one in case.inputs if one.op_type == "AssignVariableOp"]
+    assigned = [one for one in case.inputs if sets(one.op_type or "")]
     for one in assigned:
         if one.summary is not None and one.summary.has_inf_or_nan:
             held = f"{bad_values(one.summary)} in a variable after an assignment from Python"

@@ -36,8 +36,17 @@ _SHAPE_HEAD = traces.tensor_proto_head(len(VALUE_VECTORS[TensorDebugMode.SHAPE])
 _COMPARES = op_types.in_both(("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"))
 """Ops that compare numbers."""
 
-_ASSIGNS = op_types.in_both(("AssignVariableOp",))
-"""Ops that set a variable, which TensorFlow reads without an op where an eager one takes it."""
+_ASSIGNS = op_types.in_both(
+    (
+        *("AssignVariableOp", "ResourceScatterMax", "ResourceScatterMin", "ResourceScatterNdMax"),
+        *("ResourceScatterNdMin", "ResourceScatterNdUpdate", "ResourceScatterUpdate"),
+        "ResourceStridedSliceAssign",
+    )
+)
+"""Ops that set a variable or a part of it.
+
+TensorFlow reads variables without an op where an eager one takes them.
+"""
 
 _NOT_FOR_OUTPUTS = _COMPARES | _ASSIGNS | {op for op, first in FIRST_SCRATCH.items() if not first}
 """Ops of which it is not recorded whether their outputs are bad."""
