@@ -289,3 +289,16 @@ def test_a_part_of_a_variable_that_python_has_set_was_assigned(tmp_path: Path) -
     assert made == TensorEvent("execution", 4, 0)
     (root,) = diagnose(steps.program.open()).roots
     assert root.rule == "assigned-bad"
+
+
+@pytest.mark.parametrize(("takes", "verdict"), [("StridedSlice", "clean"), ("Sum", "bad")])
+def test_a_variable_may_be_nan_where_nothing_was_put_yet(
+    tmp_path: Path, takes: str, verdict: str
+) -> None:
+    steps = Steps(tmp_path)
+    steps.run("Fill", 9, made=20, value=np.nan)
+    steps.run("AssignVariableOp", W, 20)
+    steps.run("ResourceScatterNdUpdate", W, 8, 9)
+    steps.run("ReadVariableOp", W, made=30, value=np.nan)
+    steps.run(takes, 30, made=31, value=1.0 if takes == "StridedSlice" else np.nan)
+    assert diagnose(steps.program.open()).verdict == verdict

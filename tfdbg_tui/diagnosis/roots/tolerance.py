@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.calls import CONTROL, LOOPS
-from tfdbg_tui.diagnosis.dataflow.variables import assigns
+from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns, sets
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.locations import inside_algorithm
@@ -240,7 +240,8 @@ class Infinity:
         op_type = op_type_of(self._run, event) or ""
         if is_backward(self._run, event):
             return False
-        if op_type in ARRANGES | CONTROL | {"Const"} or op_type.startswith("__"):
+        is_moved = op_type in ARRANGES | CONTROL | READS | {"Const"} or sets(op_type)
+        if is_moved or op_type.startswith("__"):
             return True
         return all(
             producer.op_type in _WRITTEN or (producer.event is None and producer.given is not None)

@@ -108,7 +108,12 @@ USES = (
         _UNLESS_NAN,
         "∞ compares like any other number, NaN does not",
     ),
-    Row("assigned", lambda use: assigns(use.op_type), _IF_KEPT, "it stays in the variable"),
+    Row(
+        "assigned",
+        lambda use: assigns(use.op_type),
+        frozenset({Tolerance.KEPT, Tolerance.MARKER}),
+        "it stays in the variable, and what is read of that is looked at by itself",
+    ),
     Row(
         "goes-into-function",
         lambda use: use.goes_into_function,
