@@ -180,22 +180,40 @@ def test_a_gradient_on_record_before_its_op_is_the_bug_of_the_op(
     assert roots == (["gradients/truediv_grad/RealDiv", "Log"] if is_alone else ["truediv"])
 
 
-@pytest.mark.parametrize("is_eager", [True, False])
+@pytest.mark.parametrize(("is_square", "roots"), [(True, ["Square"]), (False, ["Mul", "RealDiv"])])
+def test_a_quotient_that_leads_to_an_overflow_overflows_in_its_gradient(
+    tmp_path: Path, is_square: bool, roots: list[str]
+) -> None:
+    tf = pytest.importorskip("tensorflow")
+    x, divisor, large = tf.Variable([10.0, 20.0]), tf.Variable(1e-20), tf.Variable(1e30)
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with tf.GradientTape() as tape:
+        quotient = x / divisor
+        loss = tf.square(quotient) if is_square else large * large + quotient
+    divisor.assign_sub(tape.gradient(loss, divisor) * tf.reduce_mean(loss))
+    tfdbg_tui.disable_dump_debug_info()
+    assert sorted(root.op_type for root in diagnose(open_run(str(tmp_path))).roots) == roots
+
+
+@pytest.mark.parametrize("scale_op", ["", "Const", "Placeholder", "ReadVariableOp"])
 @pytest.mark.parametrize(("scale", "rule"), [(4096, "loss-scale-overflow"), (4, "cast-overflow")])
 def test_a_gradient_overflows_as_its_loss_is_multiplied(
-    tmp_path: Path, scale: int, rule: str, is_eager: bool
+    tmp_path: Path, scale: int, rule: str, scale_op: str
 ) -> None:
+    """Eagerly, where no op gives the scale.  Another one that overflows later is the same bug."""
     half = np.array([1.0], np.float16)
     recorded = Program(tmp_path)
     recorded.graph("f", "f")
     recorded.function("f", "f", "x")
     recorded.op("f", "Placeholder", "x")
-    recorded.op("f", "Const", "scale")
+    recorded.op("f", scale_op or "Const", "scale")
     recorded.op("f", "Mul", "scaled", "x:0", "scale:0")
     recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "x:0", dtype="float32")
     recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0", dtype="float16")
-    recorded.op("f", "AssignSubVariableOp", "assign", "w:0", "gradient_tape/Cast:0", outputs=0)
-    if is_eager:
+    recorded.op("f", "MatMul", "gradient_tape/MatMul", "gradient_tape/Cast:0", dtype="float16")
+    for name in ("Cast", "MatMul"):
+        recorded.op("f", "AssignSubVariableOp", name, "w:0", f"gradient_tape/{name}:0", outputs=0)
+    if not scale_op:
         recorded.execution("Square", [1], {2: half}, extremes=True)
         recorded.execution("Mul", [2, 3], {4: half * scale}, extremes=True)
         recorded.gradients([9], of_eager=4)
@@ -206,6 +224,9 @@ def test_a_gradient_overflows_as_its_loss_is_multiplied(
     recorded.trace("f", "gradient_tape/Mul", large, serial=1, extremes=True)
     recorded.trace("f", "gradient_tape/Cast", bad, serial=1)
     recorded.execution("f", [5], {6: half}, "f", serial=1)
+    recorded.trace("f", "gradient_tape/Cast", half, serial=2)
+    recorded.trace("f", "gradient_tape/MatMul", bad, serial=2)
+    recorded.execution("f", [5], {7: half}, "f", serial=2)
     (root,) = diagnose(recorded.open()).roots
     assert root.rule == rule
     assert ("the loss is multiplied by 4,096" in root.evidence) == (scale > 4)

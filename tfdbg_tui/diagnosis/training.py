@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import forward_ops
 from tfdbg_tui.diagnosis.history import by_step, computed, magnitudes_of
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -30,6 +31,8 @@ _SAMPLE = 8  # computations of a loss whose sign is looked at
 AVERAGES = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Mul", "Cast", "Identity", "Reshape"})
 """Types of ops by which a loss is averaged, or handed on."""
 _CHANGES_SIGN = frozenset({"Neg", "Sub"})
+_NUMBERS = READS | ARGUMENTS | {"Const"}
+"""Types of ops that give a loss scale: a number of the program, an argument, a variable."""
 _AT_END = 4  # measured steps of a loss that is compared with the first
 _SAME = 0.9  # of a loss: batches differ by so much
 _BEGINS_GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/grad_ys_\d+$")
@@ -138,7 +141,7 @@ def _factor(dataflow: Dataflow, request: GradientRequest) -> float:
         return 1.0
     # What only its gradient takes of a product, TensorFlow does not compute.
     made = (dataflow.run.op(product.graph_id, given.op_name) for given in product.inputs)
-    constants = [op.name for op in made if op is not None and op.op_type == "Const"]
+    constants = [op.name for op in made if op is not None and op.op_type in _NUMBERS]
     values = [
         float(magnitudes_of(dataflow, event).largest.max(initial=0.0))
         for name in constants

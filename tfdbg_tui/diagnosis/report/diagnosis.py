@@ -96,7 +96,12 @@ class Diagnosis:
         """Return the report."""
         run = self._run
         cases = {id(root): self._cases.case(root) for root in self.causes.roots}
-        findings = [(root, self.finding(root, cases[id(root)])) for root in self.causes.roots]
+        found = [(one, self._root_of(one)) for one in find_suspects(self.dataflow, self.causes)]
+        said = {id(root): suspect.match.evidence for suspect, root in found}
+        findings = [
+            (root, _with(self.finding(root, cases[id(root)]), said.get(id(root))))
+            for root in self.causes.roots
+        ]
         roots = tuple(finding for root, finding in findings if not root.contained)
         benign = tuple(finding for root, finding in findings if root.contained)
         unproved = [
@@ -104,9 +109,7 @@ class Diagnosis:
             for root, finding in findings
             if not root.contained and finding.certainty != "proved"
         ]
-        suspects = tuple(
-            self._suspected(suspect) for suspect in find_suspects(self.dataflow, self.causes)
-        )
+        suspects = tuple(self._suspected(one) for one, root in found if root is None)
         # Last: some records turn out to be unreadable only when they are asked for.
         return Report.on(
             run,
@@ -116,6 +119,12 @@ class Diagnosis:
             headroom=None if roots or suspects else headroom_of(self.dataflow),
             advice=tuple(advice.advice(run, unproved)),
         )
+
+    def _root_of(self, suspect: Suspect) -> Root | None:
+        """Return the root whose harm a suspect is: gradients that were bad because of it."""
+        node = self.causes.node_of(suspect.event)
+        harmful = (root for root in self.causes.roots if not root.contained)
+        return next((root for root in harmful if node in root.members), None)
 
     def finding(self, root: Root, case: Case | None = None) -> Finding:
         """Return what rules say about a root."""
@@ -363,6 +372,11 @@ class Diagnosis:
         """Whether a tensor is of the type with the most digits already."""
         summary = self.causes.summary(event)
         return summary is not None and summary.dtype in ("float64", "complex128")
+
+
+def _with(found: Finding, more: str | None) -> Finding:
+    """Return a finding on a root with what else is known of the harm that it does."""
+    return replace(found, evidence=f"{found.evidence}; {more}") if more else found
 
 
 def _in_gradient(forward: ForwardOp) -> str:

@@ -91,6 +91,8 @@ class SameBug:
         line = op_type_of(self._run, event), stack_id_of(self._run, event)
         marks = self._marks(event) | {("name", op_name_of(self._run, event)), ("line", line)}
         marks |= self._of_inputs(event, self._roles(event))
+        if self._is_too_large(event):
+            marks |= self._led_to(event)
         for mark in marks | self._made_by_lines(event, event.kind):
             self._known.setdefault(mark, []).append(number)
         forward = self._forward_op(event)
@@ -241,8 +243,10 @@ class SameBug:
         NaN of a power, of no elements, or of NaN that was given has nothing to do with that.
         """
         op_type, summary = op_type_of(self._run, event), self._summaries(event)
-        if op_type not in GROWS or summary is None or not summary.nan:
-            return op_type in GROWS
+        # A loss scale makes all gradients too large, wherever they are cast.
+        grows = op_type in GROWS or (op_type == "Cast" and is_backward(self._run, event))
+        if not grows or summary is None or not summary.nan:
+            return grows
         if summary.pos_inf or summary.neg_inf:
             return True
         is_given = any(one.nan for one in self._given(event))
@@ -251,6 +255,30 @@ class SameBug:
     def _is_of_nothing(self, event: TensorEvent) -> bool:
         """Whether an input of what has made a tensor has no elements."""
         return any(one.size == 0 for one in self._given(event))
+
+    def _led_to(self, event: TensorEvent, depth: int = _GRADIENT_DEPTH) -> set[Mark]:
+        """Return marks of the ops that a tensor was made by, of finite values, for their gradients.
+
+        Args:
+            event: The tensor.
+            depth: How many ops back.
+        """
+        marks: set[Mark] = set()
+        for producer in self._dataflow.producers(event) if depth else ():
+            if producer.event is not None and self._finite(event, producer):
+                source = self._dataflow.origin(producer.event)
+                made_by = op_type_of(self._run, source), stack_id_of(self._run, source)
+                marks |= {("led to overflow", made_by), *self._led_to(source, depth - 1)}
+        return marks
+
+    def _is_quotient_too_large(self, event: TensorEvent) -> bool:
+        """Whether a division overflowed, by a number that is not 0."""
+        producers = self._dataflow.producers(event)
+        if op_type_of(self._run, event) not in DIVISIONS or not producers:
+            return False
+        divisor = producers[-1]
+        given = divisor.given or (self._summaries(divisor.event) if divisor.event else None)
+        return self._finite(event, divisor) and given is not None and given.zero == 0
 
     def _given(self, event: TensorEvent) -> Iterator[TensorSummary]:
         """Yield what is on record of the inputs of a tensor."""
@@ -311,7 +339,10 @@ class SameBug:
             before = f"{before}_grad/{part}"
         forward = self._forward_op(event)
         if forward is not None:
-            marks.add(("line", (forward.op_type, forward.stack_id)))
+            made_by = forward.op_type, forward.stack_id
+            marks.add(("line", made_by))
+            if self._is_quotient_too_large(event):
+                marks.add(("led to overflow", made_by))
         return marks
 
     def _forward_op(self, event: TensorEvent) -> ForwardOp | None:
