@@ -164,6 +164,7 @@ _OPTIMIZER = re.compile(
 _METRIC = re.compile(
     r"/(tf_)?keras/(src/)?metrics/|/tensorboard/plugins/|/tensorflow/python/ops/summary_ops_v2\.py$"
 )
+_KERAS = re.compile(r"[/\\](tf_)?keras[/\\]src[/\\]")
 _ALGORITHMS = frozenset({"reduce_logsumexp", "reduce_logsumexp_v1", "logsumexp"})
 
 
@@ -191,6 +192,17 @@ def in_optimizer(run: Run, stack_id: int | None) -> bool:
     return any(
         frame.path is not None and _OPTIMIZER.search("/" + frame.path.replace("\\", "/"))
         for frame in frames
+    )
+
+
+def starts_fit(run: Run, stack_id: int | None) -> bool:
+    """Whether the user's line of a stack has called Keras' `fit`, in which all the rest happened."""
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    position = user_frame(frames)
+    inner = frames[position + 1 :] if position is not None else ()
+    return any(
+        frame.function == "fit" and frame.path is not None and _KERAS.search(frame.path)
+        for frame in inner
     )
 
 

@@ -398,3 +398,24 @@ def test_data_is_told_in_the_step_that_uses_it(tmp_path: Path, serial: int | Non
         recorded.execution("f", [10 + step], {20 + step: batch}, "f")
     (root,) = diagnose(recorded.open()).roots
     assert (root.op_type, root.step) == ("Placeholder", 2)
+
+
+def test_a_suspect_of_a_layer_is_told_where_that_is_made_not_where_fit_is_called(
+    tmp_path: Path,
+) -> None:
+    program = Program(tmp_path)
+    program.graph("f", "f")
+    program.layer(1, 0, "out", "Dense")
+    program.op("f", "Softmax", "out/Softmax", "x:0", line=7, layer=1)
+    given = ("out/Softmax:0", "labels:0")
+    program.op(
+        "f", "SoftmaxCrossEntropyWithLogits", "loss", *given, outputs=2, line=9, in_library="fit"
+    )
+    program.trace("f", "out/Softmax", floats(0.5, 0.5))
+    program.trace("f", "loss", floats(0.7))
+    (suspect,) = diagnose(program.open()).suspects
+    assert suspect.input_layer is not None
+    assert suspect.input_layer.name == "out"
+    assert suspect.location is not None
+    assert suspect.location.line == 7
+    assert suspect.evidence.endswith("; trained at program.py:9")

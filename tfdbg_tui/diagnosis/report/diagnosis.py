@@ -20,8 +20,8 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.gradients import ForwardOp, is_backward
 from tfdbg_tui.diagnosis.history import history_of
-from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before
-from tfdbg_tui.diagnosis.locations import location_of
+from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before, output_of
+from tfdbg_tui.diagnosis.locations import location_of, starts_fit
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.chain_links import Link, Links
@@ -44,6 +44,7 @@ from tfdbg_tui.diagnosis.report.when import (
 )
 from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.rules import explain
+from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
 
@@ -277,9 +278,27 @@ class Diagnosis:
         finding = replace(finding, other_layers=suspect.others)
         if finding.step is None is finding.after_step and suspect.step is not None:
             finding = replace(finding, **self._when(suspect.event, suspect.step))
-        if suspect.layer is None:
-            return finding
-        return replace(finding, layer=suspect.layer, input_layer=None, variables=())
+        if suspect.layer is not None:
+            finding = replace(finding, layer=suspect.layer, input_layer=None, variables=())
+        return finding if suspect.rule is TRAINING_DIVERGES else self._at_layer(finding)
+
+    def _at_layer(self, found: Finding) -> Finding:
+        """Return a finding at the line of its layer, where its own only starts the training."""
+        layer, stack_id = found.layer or found.input_layer, found.forward_stack_id
+        own_stack_id = stack_id_of(self._run, found.event) if stack_id is None else stack_id
+        if layer is None or found.location is None or not starts_fit(self._run, own_stack_id):
+            return found
+        made = output_of(self._run, layer)
+        line = self._lines.ran(made) if made is not None else None
+        if made is None or line is None or line == found.location:
+            return found
+        return replace(
+            found,
+            evidence=f"{found.evidence}; trained at {found.location.short}",
+            location=line,
+            differentiated_at=None,
+            forward_stack_id=stack_id_of(self._run, made),
+        )
 
     def _finding(
         self,
