@@ -196,7 +196,7 @@ def in_optimizer(run: Run, stack_id: int | None) -> bool:
 
 
 def starts_fit(run: Run, stack_id: int | None) -> bool:
-    """Whether the user's line of a stack has called Keras' `fit`, in which all the rest happened."""
+    """Whether the line of the user in a stack calls Keras' `fit`, in which all the rest happens."""
     frames = run.stack(stack_id) if stack_id is not None else ()
     position = user_frame(frames)
     inner = frames[position + 1 :] if position is not None else ()
