@@ -230,6 +230,15 @@ ZERO_WEIGHTS = replace(
     "several that follow each other, as the last of a residual block.",
 )
 """The same of layers that all begin with 0."""
+UNITS_ALIKE = Explanation(
+    id="units-alike",
+    title="All units of a layer stay alike, as their weights began with one number",
+    why="Units that begin with the same weights give the same, get the same gradient and stay the "
+    "same: the layer learns no more than one unit would.",
+    fix="Let weights begin with random numbers (Glorot, He); a constant is for biases and for the "
+    "scales of normalisations.",
+    example=Example("kernel: 160 numbers of 0.1 at first; bias: 16 numbers of 0.012 in step 76"),
+)
 NO_GRADIENT = Explanation(
     id="no-gradient",
     title="No gradient comes back to any layer",
@@ -293,6 +302,7 @@ EXPLANATIONS = (
     NO_GRADIENT,
     UPDATES_TOO_SMALL,
     PENALTY_TOO_STRONG,
+    UNITS_ALIKE,
     OPTIMIZER_SLOT_EXPLODED,
 )
 """All kinds of silent defects."""

@@ -34,6 +34,7 @@ from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.softmax_of_one import find_softmax_of_one
 from tfdbg_tui.diagnosis.rules.silent.stalled import find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.symmetry import find_units_alike
 from tfdbg_tui.diagnosis.rules.silent.tiny_updates import find_tiny_updates
 from tfdbg_tui.diagnosis.rules.silent.unchanged import find_unchanged
 
@@ -94,6 +95,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_unchanged(dataflow),
         *find_tiny_updates(dataflow),
         *find_penalties(dataflow),
+        *find_units_alike(dataflow),
         *find_exploded_slots(dataflow),
         *find_stalled(dataflow),
     ]
