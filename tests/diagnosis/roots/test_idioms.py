@@ -200,7 +200,7 @@ def test_an_element_that_python_made_bad_is_told_with_its_line(tmp_path: Path) -
     total = tf.function(lambda: tf.reduce_sum(weight))
     with recorded(tmp_path):
         weight[1:2].assign([np.nan])
-        line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+        line = inspect.currentframe().f_lineno - 1
         weight.scatter_nd_update([[0]], [2.0])
         total()
     (root,) = diagnose(open_run(tmp_path)).roots
