@@ -54,8 +54,7 @@ RULES = (
         ),
         why="The optimizer divides by a running size of the gradient plus epsilon; both were 0.",
         fix="Give the optimizer an epsilon that its number type can hold (1e-7 for float32, 1e-4 "
-        "for "
-        "float16).",
+        "for float16).",
         example=example(
             "RealDiv",
             given(0, 1),
@@ -70,8 +69,7 @@ RULES = (
         op_types=_DIVIDE,
         test=also(zero_denominator(), in_forward, made_by("Sqrt", slot=1)),
         why="A standard deviation is 0 where all values are equal, a norm where all are 0; else "
-        "what "
-        "the root was taken of has come down to 0.",
+        "what the root was taken of has come down to 0.",
         fix="Add a small epsilon to the divisor, under the root for the gradient's sake (in "
         "float16 one below 6e-8 is 0); or use tf.math.l2_normalize or a normalisation layer. Keep "
         "a schedule above 0.",
@@ -156,8 +154,7 @@ RULES = (
         op_types=_DIVIDE,
         test=also(zero_denominator(), in_forward, made_by("Sum", slot=1)),
         why="The divisor is a sum: a mask without ones, weights or counts that are all 0, or "
-        "features "
-        "that are.",
+        "features that are.",
         fix="tf.math.divide_no_nan gives 0 there; or keep the sum away from 0.",
         fix_in_library=LEAVE_OUT,
         example=example("RealDiv", given(0, 0), given(0, by="Sum"), out=[NAN, NAN]),
@@ -189,8 +186,7 @@ RULES = (
         op_types=_DIVIDE,
         test=also(zero_denominator(), in_backward, gradient_of("RealDiv", "Div", "Xdivy")),
         why="The gradient of a / b divides by b again: where b is 0 it is ∞ or NaN, even if the "
-        "value "
-        "was hidden by a tf.where.",
+        "value was hidden by a tf.where.",
         fix="Replace the zeros before the division, not after it: "
         "tf.where(b == 0, 0.0, a / tf.where(b == 0, 1.0, b)), or tf.math.divide_no_nan.",
         example=example(
@@ -208,8 +204,7 @@ RULES = (
         op_types=_DIVIDE,
         test=also(zero_denominator(), in_backward),
         why="A gradient divides by a number that is 0: that of a division by the divisor again, "
-        "that "
-        "of other functions, and those written by hand, by what their formulas say.",
+        "that of other functions, and those written by hand, by what their formulas say.",
         fix="Keep the divisor away from 0, before the function and not after it.",
         example=example("RealDiv", given(1, 1), given(0, 2), out=[INF, 0.5], backward=True),
         edits=_NO_NAN,
@@ -316,8 +311,7 @@ RULES = (
         op_types=_DIVIDE,
         test=unrecorded_denominator,
         why="A finite number is only ∞ after a division where the divisor is 0 or tiny. The "
-        "divisor "
-        "comes from Python.",
+        "divisor comes from Python.",
         fix="Keep the divisor away from 0, or use tf.math.divide_no_nan.",
         example=example("RealDiv", given(1, 2), unrecorded(), out=[INF, 1]),
         edits=_EPSILON,

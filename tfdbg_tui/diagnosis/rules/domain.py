@@ -197,8 +197,7 @@ RULES = (
         test=identity("neg", "nan"),
         why="log is not defined below 0.",
         fix="Find out why the argument is negative; keep it positive by its construction "
-        "(softplus, "
-        "exp, square) or clip it to a small positive number.",
+        "(softplus, exp, square) or clip it to a small positive number.",
         fix_in_library=LEAVE_OUT,
         example=example("Log", given(-1, 2), out=[NAN, 0.69]),
         edits=(FLOOR_LOG,),

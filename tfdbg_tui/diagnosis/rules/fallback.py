@@ -53,8 +53,7 @@ RULES = (
         op_types=BATCH_NORMS | ops("FusedBatchNormGradV3"),
         test=finite_in(),
         why="The variance is 0 and epsilon too small, or the values are so large that their "
-        "squares "
-        "overflow.",
+        "squares overflow.",
         fix="Raise epsilon; normalise the inputs.",
         example=example("FusedBatchNormV3", given(1), given(1), given(0), out=[NAN]),
     ),

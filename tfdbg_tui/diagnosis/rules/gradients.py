@@ -42,8 +42,7 @@ RULES = (
         op_types=ops("SqrtGrad"),
         test=also(_AT_ZERO, behind("Sum", "Square", "Mean", depth=2)),
         why="The slope of sqrt at 0 is infinite: the gradient is dy / (2 · sqrt(x)) with sqrt(x) "
-        "= 0. "
-        "Equal points, a zero vector or a constant batch come here.",
+        "= 0. Equal points, a zero vector or a constant batch come here.",
         fix="Add a small epsilon under the root, or compare squared distances.",
         example=example(
             "SqrtGrad",
@@ -163,8 +162,7 @@ RULES = (
         op_types=frozenset(),
         test=_backward_function,
         why="The forward values are finite, the gradient is not: a function has no finite slope "
-        "at its "
-        "argument (sqrt or norm at 0, x / 0 behind a tf.where, acos at ±1), or the gradient "
+        "at its argument (sqrt or norm at 0, x / 0 behind a tf.where, acos at ±1), or the gradient "
         "overflowed. TensorFlow's writer records nothing inside a gradient function that Python "
         "calls.",
         fix="Put the tape inside a tf.function together with the model, or record with "

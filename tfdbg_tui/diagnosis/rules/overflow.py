@@ -225,8 +225,7 @@ RULES = (
         test=either(overflow(), infinite_out),
         why="A finite number is larger than the largest of the type it is cast to.",
         fix="Keep this part in float32, use bfloat16 (which has float32's range), or scale the "
-        "values "
-        "down before the cast. A mask for float16 is -6e4, not -1e9.",
+        "values down before the cast. A mask for float16 is -6e4, not -1e9.",
         example=example("Cast", given(1e6, 1), out=[INF, 1], dtype="float16"),
     ),
     Rule(
@@ -283,8 +282,7 @@ RULES = (
         test=downgraded(also(overflow(nan=True), of_dtype("float16")), unless=_divides_nothing),
         why="float16 ends at 65504: squares of 256 and sums of many numbers are beyond.",
         fix="Compute this part in float32 (dtype='float32' for the layer, tf.cast around the op), "
-        "or "
-        "use bfloat16.",
+        "or use bfloat16.",
         example=example("Mul", given(300, 1), given(300, 1), out=[INF, 1], dtype="float16"),
     ),
     Rule(

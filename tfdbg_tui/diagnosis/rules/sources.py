@@ -204,8 +204,7 @@ BEFORE_FIRST_EVENT = Rule(
     test=_before_first_event,
     why="A circular buffer keeps only the last events: what made the first bad tensor was dropped.",
     fix="Record from the start, with circular_buffer_size=-1; or with keep_after_bad, which "
-    "freezes "
-    "the buffer soon after the first bad tensor.",
+    "freezes the buffer soon after the first bad tensor.",
     example=example("ReadVariableOp", unrecorded(), out=[NAN], cut_off=True),
 )
 """Asked before all others, too: what else there is to say is of what came after."""
@@ -220,11 +219,9 @@ RULES = (
         ),
         test=comes_in("the data set yields them, the program has computed nothing yet"),
         why="The input pipeline delivers values that are not finite: missing entries read as NaN, "
-        "or a "
-        "normalisation before the pipeline that divided by 0.",
+        "or a normalisation before the pipeline that divided by 0.",
         fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
-        "the "
-        "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        "the pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
         example=example("IteratorGetNext", out=[NAN, 1]),
     ),
     Rule(
@@ -305,11 +302,9 @@ RULES = (
             _is_element,
         ),
         why="The arrays or files behind the data set hold values that are not finite: missing "
-        "entries "
-        "read as NaN, or a normalisation before the pipeline that divided by 0.",
+        "entries read as NaN, or a normalisation before the pipeline that divided by 0.",
         fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
-        "the "
-        "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        "the pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
         example=example("Placeholder", out=[NAN, 2], graph_name="Dataset_map_12"),
     ),
     Rule(
@@ -340,8 +335,7 @@ RULES = (
         op_types=ops("Placeholder", "PlaceholderWithDefault"),
         test=comes_in("they were given to the function as an argument", "likely"),
         why="The values were not finite before the function was called: data, or the result of "
-        "code "
-        "that was not recorded.",
+        "code that was not recorded.",
         fix="Check what is passed in: np.isfinite(x).all().",
         example=example("Placeholder", out=[NAN, 2], graph_name="train_step"),
     ),
@@ -353,8 +347,7 @@ RULES = (
         why="The array that the data set was made of holds values that are not finite: missing "
         "entries read as NaN, or a normalisation that divided by 0.",
         fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
-        "the "
-        "pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        "the pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
         example=example("Const", out=[NAN, 1], users=(User("TensorSliceDataset"),)),
     ),
     Rule(
@@ -500,8 +493,7 @@ RULES = (
         op_types=MOVES - ops("Placeholder", "ReadVariableOp", "IteratorGetNext", "Fill"),
         test=_moved_in,
         why="This op only moves or clips values; the tensor it got was bad before: data passed "
-        "from "
-        "Python, a variable's initial value, or something that was not recorded.",
+        "from Python, a variable's initial value, or something that was not recorded.",
         fix="Check what is passed in (np.isfinite(x).all()) and the variables' initial values.",
         example=example("Reshape", unrecorded(), out=[NAN, 1]),
     ),
@@ -511,8 +503,7 @@ RULES = (
         op_types=frozenset(),
         test=_came_in,
         why="An input of the op comes from Python (data, a constant) or from something that was "
-        "not "
-        "recorded. It held the bad value, or a value for which this op gives one.",
+        "not recorded. It held the bad value, or a value for which this op gives one.",
         fix="Check what is passed in: np.isfinite(x).all().",
         example=example("Mul", unrecorded(), given(0.1), out=[NAN]),
     ),

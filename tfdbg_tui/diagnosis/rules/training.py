@@ -36,8 +36,7 @@ RULES = (
             named("adam", "rmsprop", "adagrad", "adadelta", "nadam", "adamax", "optimizer"),
         ),
         why="The running mean of squares went below 0: a centred RMSprop subtracts two nearly "
-        "equal "
-        "numbers, or a slot variable was changed from outside.",
+        "equal numbers, or a slot variable was changed from outside.",
         fix="Raise epsilon, or do without centred=True.",
         example=example("Sqrt", given(-1e-9, 1), out=[NAN, 1], op_name="adam/Sqrt"),
     ),
