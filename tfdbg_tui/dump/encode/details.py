@@ -55,7 +55,7 @@ _COMPARED_TOGETHER = 1 << 12
 
 Float64Array = npt.NDArray[np.float64]
 Int64Array = npt.NDArray[np.int64]
-_Place = tuple[int, list[int]]
+_ArgumentRows = tuple[int, list[int]]
 """An argument of `Group.detail`, and the rows that are in it."""
 _Counts = dict[int, Sequence[int]]
 """Size, -∞, +∞ and NaN of rows."""
@@ -169,7 +169,7 @@ class _Parts(NamedTuple):
     sizes: npt.NDArray[np.int64]
 
     @classmethod
-    def at(cls, places: Sequence[_Place], sizes: Sequence[int]) -> _Parts:
+    def at(cls, places: Sequence[_ArgumentRows], sizes: Sequence[int]) -> _Parts:
         """Return the parts at some places, given the sizes of all arguments."""
         arguments = [argument for argument, _ in places]
         rows = [row for _, some in places for row in some]
@@ -184,7 +184,7 @@ class DetailCounter:
         self._plan = plan
         self._novelty = summaries.Novelty()
         self._known: set[Hashable] = set()
-        self._sorted_before: dict[Hashable, tuple[list[_Parts], list[_Place]]] = {}
+        self._sorted_before: dict[Hashable, tuple[list[_Parts], list[_ArgumentRows]]] = {}
 
     def details(self, curt: Any, tensors: Sequence[Any]) -> Float64Array:
         """Count everything about the bad tensors of one execution.
@@ -301,14 +301,14 @@ class DetailCounter:
         return np.array(counts, np.int64).reshape(-1, 4)
 
     @cached_property
-    def _behind(self) -> list[list[_Place]]:
+    def _behind(self) -> list[list[_ArgumentRows]]:
         """The places of the rows that may be bad where each tensor is that the graph looks at."""
         behind = [self._places_of(rows) for rows in self._plan.seen]
         for row in sorted(self._plan.covers, reverse=True):
             behind[self._plan.looks[row]].append((self._plan.places[row][0], [row]))
         return behind
 
-    def _places_of(self, rows: list[int]) -> list[_Place]:
+    def _places_of(self, rows: list[int]) -> list[_ArgumentRows]:
         """Return where rows are that the graph looks at together: in a pack, or each by itself."""
         index, place = self._plan.places[rows[0]]
         if place is not None:
@@ -317,7 +317,7 @@ class DetailCounter:
 
     def _sorted(
         self, looks: tuple[int, ...], tensors: Sequence[Any], most: int
-    ) -> tuple[list[_Parts], list[_Place]]:
+    ) -> tuple[list[_Parts], list[_ArgumentRows]]:
         """Return the tensors behind some looks: small ones of each type, and the others.
 
         Args:
@@ -330,8 +330,8 @@ class DetailCounter:
         known = self._sorted_before.get(key)
         if known is not None:
             return known
-        small: dict[Any, list[_Place]] = {}
-        others: list[_Place] = []
+        small: dict[Any, list[_ArgumentRows]] = {}
+        others: list[_ArgumentRows] = []
         for argument, rows in itertools.chain(*(self._behind[look] for look in looks)):
             dtype = tensors[argument].dtype
             is_small = dtype.kind == "f" and 0 < sizes[argument] <= most

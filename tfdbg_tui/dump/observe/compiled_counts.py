@@ -37,7 +37,7 @@ _IN_ONE_LOOP = 4
 _JOINED = 64
 """LLVM takes a time that grows with the square of how many vectors are joined at once."""
 
-_Place = tuple[int, str]
+_TensorColumn = tuple[int, str]
 """A tensor and a column."""
 
 _BAD = ("minus", "plus", "nan")
@@ -127,7 +127,7 @@ class CompiledCounts:
 
     def _count(
         self, tensors: Sequence[Any], known: Sequence[str], counted: tuple[str, ...]
-    ) -> Mapping[_Place, int]:
+    ) -> Mapping[_TensorColumn, int]:
         """Set the attributes; return where each tensor and column is among the values.
 
         Args:
@@ -179,7 +179,7 @@ class _Results:
     def __init__(self, module: Module) -> None:
         self._module = module
         self._vectors: dict[str, list[Value]] = {}
-        self._places: dict[str, list[_Place]] = {}
+        self._places: dict[str, list[_TensorColumn]] = {}
 
     def add(self, block: _Block, vectors: Mapping[str, Value], columns: Sequence[str]) -> None:
         """Take some columns of what was found of a block."""
@@ -202,7 +202,7 @@ class _Results:
         return module.concatenate([module.convert(vector, "i64") for vector in kept])
 
     @property
-    def places(self) -> list[_Place]:
+    def places(self) -> list[_TensorColumn]:
         """Which tensor and column each element of the vector is of."""
         return list(itertools.chain(*self._places.values()))
 
