@@ -89,7 +89,8 @@ Execution = tuple[
 ]
 """What is noted of an execution: the arguments of `encoded`.
 
-Of plain tuples that hold numbers and bytes, Python's garbage collector lets go at first sight.
+Python's garbage collector stops going through plain tuples of numbers and bytes, of which many
+wait, as soon as it has seen what they hold.
 """
 
 

@@ -83,10 +83,11 @@ class SettledPatterns:
     Attributes:
         number: The number of the group.
         sources: The sources.
-        weights: The graph adds up, so weighted, what it counts in the sources, the finite elements
-            of all that are sized, what it sees by each look, one for each unsized row that is not
-            empty, and one where what runs is measured: no other execution gives the sum of a
-            settled pattern, but for one in 2⁶⁴.
+        weights: A random number for each one that the graph counts: in each source by each test;
+            the finite elements of all sized sources together; two for each look, of which the
+            second tells if something is bad; whether each unsized row has elements; whether what
+            runs is measured.  The graph adds up the products.  That another execution has the sum
+            of a settled pattern is as likely as one in 2⁶⁴.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ _ITERATIONS = {
 }
 """Those of a loop that are measured: loops can be long, and to find extremes takes Python.
 
-Of fewer than the few (0, 4, 32, 256) a gradient that vanishes over the time steps is not told.
+With fewer than the few (0, 4, 32, 64 ...) a gradient that vanishes over time steps is not found.
 """
 EARLY = (0, 1, 2, 4, 7, 12, 21, 30, 41, 50, 61, 76, 91, 121, 150, 181)
 """The steps, calls and executions that are measured in any case, fewer and fewer of them.
