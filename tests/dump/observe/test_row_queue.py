@@ -16,7 +16,7 @@ np = pytest.importorskip("numpy")
 tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
-from tfdbg_tui.dump.observe import row_queue  # noqa: E402
+from tfdbg_tui.dump.observe import row_ops, row_queue  # noqa: E402
 from tfdbg_tui.dump.observe.eager import EagerExecutions  # noqa: E402
 from tfdbg_tui.dump.tensorflow import executors, resources, stages  # noqa: E402
 from tfdbg_tui.logdir import open_run  # noqa: E402
@@ -218,7 +218,7 @@ def test_marks_that_are_lost_change_no_other_cause(tmp_path: Path) -> None:
         with row_queue._queue.lock:  # The thread that takes rows waits.
             row_queue.drain()
             function(tf.constant([2.0]))
-            list(stages.take_all(row_queue._NAME, resources.current_context()))
+            list(stages.take_all(row_ops.NAME, resources.current_context()))
             for value in (3.0, 4.0):
                 function(tf.constant([value]))
             row_queue.drain()

@@ -83,7 +83,7 @@ def detailed(
 
     Args:
         ops: Makes the ops, on the device of the tensors.
-        row: See `row_queue.row_tensor`; it is there only where Python is to look at the tensors.
+        row: See `row_ops.row_tensor`; it is there only where Python is to look at the tensors.
         curt: What tells which tensors are bad.
         arguments: The tensors.
         plan: The group's; how they are sent is noted in it.
@@ -114,7 +114,7 @@ def measured(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
 
     Args:
         ops: Makes the ops, on the device of the tensors.
-        row: See `row_queue.row_tensor`; it is there only where all are healthy and measured.
+        row: See `row_ops.row_tensor`; it is there only where all are healthy and measured.
         tensors: Those of `GroupPlan.rows_there`.
     """
     taken = [row, *tensors]
@@ -133,7 +133,7 @@ def kept(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
 
     Args:
         ops: Makes the ops, on the host.
-        row: See `row_queue.row_tensor`.
+        row: See `row_ops.row_tensor`.
         tensors: The tensors.
     """
     (found,) = _rows_of(ops, _keep_token(), [row, *tensors])

@@ -24,7 +24,7 @@ import numpy as np
 import tensorflow as tf
 
 from tfdbg_tui.dump.encode.summaries import EXACT_FLOAT32
-from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, observed, row_queue, settled
+from tfdbg_tui.dump.observe import callbacks, elements, magnitudes, observed, row_ops, settled
 from tfdbg_tui.dump.observe.looks import Looks
 from tfdbg_tui.dump.observe.places import RunFeeds
 from tfdbg_tui.dump.tensorflow import devices, own, tensor_ops
@@ -89,7 +89,7 @@ def add_end(added: AddedGraph, after: Sequence[Any]) -> Any:
     """
     with own.scope(added.graph):
         ops = OpMaker(added.graph, after=after)
-        return row_queue.put_end(ops, added.number_of_call())
+        return row_ops.put_end(ops, added.number_of_call())
 
 
 def goes_into_queue(place: Place, plan: GroupPlan) -> bool:
@@ -342,7 +342,7 @@ class _GroupBuilder:
     def _put(self, row: Any, words: Any, after: Sequence[Any]) -> Any:
         number = self._number_of_iteration() if self._ends is None else self._ends
         ops, in_session = self._host.after(after), self._place.in_session
-        return row_queue.put(ops, row, number, words, in_session=in_session)
+        return row_ops.put(ops, row, number, words, in_session=in_session)
 
     def _costs_less_by_python(self) -> bool:
         """Return whether the sink is to look at the tensors: of many, ops do it in less time."""
@@ -451,10 +451,10 @@ class _GroupBuilder:
         return self._host.tensor("Cast", counter, DstT=tf.int32)
 
     def _row(self, ops: OpMaker, iteration: Any, sizes: Sequence[Any]) -> Any:
-        """Return the row, or the rows, of a healthy execution; see `row_queue.row_tensor`."""
+        """Return the row, or the rows, of a healthy execution; see `row_ops.row_tensor`."""
         is_queued = goes_into_queue(self._place, self._plan)
         serial = self._serial if is_queued else None
-        return row_queue.row_tensor(ops, self._number, iteration, sizes, serial)
+        return row_ops.row_tensor(ops, self._number, iteration, sizes, serial)
 
     def _counter(self) -> Any:
         """Return the iteration of the loop, if the graph is the body of one."""

@@ -1,10 +1,10 @@
 """How groups hand over what they saw without entering Python: rows of numbers in a queue.
 
 The queue is a stage of TensorFlow's (see `stages`), which all graphs of the process share.  When a
-graph runs, each of its groups puts one row into it; several rows, where it has many sizes to tell;
-with them, maybe, the elements of its tensors (see `elements`), and the iteration of its loop.  A
-thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes on for as long as the
-process, as what was made to record may run for as long.
+graph runs, each of its groups puts one row into it (see `row_ops`); several rows, where it has many
+sizes to tell; with them, maybe, the elements of its tensors (see `elements`), and the iteration of
+its loop.  A thread takes all of them out together every `_INTERVAL_SECONDS`.  That goes on for as
+long as the process, as what was made to record may run for as long.
 
 A number below zero in place of the iteration says that what ran until then has ended, such as a
 call.  The last group of a function puts it there, or an op after the last call in it, where nothing
@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.ma  # else np.unique imports it, when there may be no descriptor left
 import numpy.typing as npt
-import tensorflow as tf
 
 from tfdbg_tui.dump import locks, steps, threads
 from tfdbg_tui.dump.encode.elements import Words
@@ -41,19 +40,16 @@ from tfdbg_tui.dump.encode.queue_rows import (
     NUMBER,
     PART,
     SERIAL,
-    SIZES,
-    SIZES_IN_ROW,
     WIDTH,
-    rows_for,
 )
-from tfdbg_tui.dump.observe import callbacks, elements, taken_rows
+from tfdbg_tui.dump.observe import callbacks, taken_rows
 from tfdbg_tui.dump.observe.calls import LoneCall, Moment
+from tfdbg_tui.dump.observe.row_ops import NAME
 from tfdbg_tui.dump.tensorflow import (
     collected_graphs,
     device_looks,
     executors,
     resources,
-    session_stages,
     stages,
 )
 
@@ -65,83 +61,18 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.queue_rows import Rows
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.groups import Dump, Group
-    from tfdbg_tui.dump.tensorflow.op_maker import OpMaker
     from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
 
 _INTERVAL_SECONDS = 0.125
 _LONGEST_WAIT_SECONDS = 2.0
 """The thread may be kept from its first op by a lock that the program holds while it waits."""
-_NAME = "tfdbg_tui_rows"
 _MAX_TENSORS = 1 << 12
 """So many tensors with numbers are kept."""
-
-
-def row_tensor(
-    ops: OpMaker, number: int, iteration: Any, sizes: Sequence[Any], serial: Any = None
-) -> Any:
-    """Return the row, or the rows, of a healthy execution.
-
-    Args:
-        ops: Makes the ops, on the host.
-        number: The group's, by `callbacks.number_of`.
-        iteration: An int64 tensor, or None.
-        sizes: Int64 tensors.
-        serial: The number of the session's run, an int64 tensor, or None.
-
-    Returns:
-        Int64 ``[rows, WIDTH]``: more than one where they have many sizes to tell.
-    """
-    rows = np.zeros((rows_for(len(sizes)), WIDTH), np.int64)
-    rows[:, NUMBER], rows[:, PART] = number, range(len(rows))
-    known = {ITERATION: iteration, SERIAL: serial}
-    told = {(0, column): value for column, value in known.items() if value is not None}
-    if not sizes:
-        row = ops.constant(rows, tf.int64)
-        for (_, column), value in told.items():
-            unit = ops.constant(np.arange(WIDTH)[None] == column, tf.int64)
-            row = ops.tensor("AddV2", ops.tensor("Mul", unit, value), row)
-        return row
-    for index, size in enumerate(sizes):
-        told[index // SIZES_IN_ROW, SIZES + index % SIZES_IN_ROW] = size
-    constants = {value: ops.constant(value, tf.int64) for value in np.unique(rows).tolist()}
-    values = [told.get(at, constants[int(rows[at])]) for at in np.ndindex(rows.shape)]
-    shape = ops.constant(rows.shape, tf.int32)
-    return ops.tensor("Reshape", ops.tensor("Pack", values), shape)
-
-
-def put(ops: OpMaker, rows: Any, iteration: Any, words: Any, *, in_session: bool) -> Any:
-    """Return an op that puts what an execution hands over into the queue.
-
-    Args:
-        ops: Makes the ops.
-        rows: Its rows.
-        iteration: The int32 number of the iteration of a loop.
-        words: The elements that it hands over.
-        in_session: Whether the queue is that of a session.
-    """
-    values = rows, iteration, words
-    return stages.put(ops.on("/device:CPU:0"), _NAME, *values, is_bounded=not in_session)
-
-
-def put_end(ops: OpMaker, number: Any) -> Any:
-    """Return an op that tells through the queue that a call ends.
-
-    Args:
-        ops: Makes the ops.
-        number: See `last_number`.
-    """
-    row = ops.constant(np.zeros((1, WIDTH)), tf.int64)
-    return put(ops, row, number, elements.none(ops), in_session=False)
 
 
 def watch() -> None:
     """Take rows out of the queue from now on."""
     _queue.watch()
-
-
-def fetches_in_graph(graph: Any) -> list[Any]:
-    """Return what a session fetches to take the rows out of its queue: new tensors of its graph."""
-    return session_stages.fetches_in_graph(graph, _NAME, WIDTH)
 
 
 def run_begins(stage: SessionStage) -> None:
@@ -387,7 +318,7 @@ class _Queue:
             number, moment = self._numbers.take(), now()
             self._expected.append(_End(number, lambda: moment, then))
             try:
-                stages.put_number(_NAME, self._numbers.tensor(-number), WIDTH)
+                stages.put_number(NAME, self._numbers.tensor(-number), WIDTH)
             except BaseException:
                 self._expected.pop()  # Later rows do not belong to it.
                 raise
@@ -420,7 +351,7 @@ class _Queue:
         try:
             for where in self._contexts.copy():
                 found = False
-                for items in stages.take_all(_NAME, where):
+                for items in stages.take_all(NAME, where):
                     found = True
                     self._hand_over(items)
                 if not found and where is not resources.current_context():

@@ -24,7 +24,7 @@ from tfdbg_tui.dump.observe import (
     magnitudes,
     observed,
     references,
-    row_queue,
+    row_ops,
     run_order,
     update_order,
 )
@@ -392,7 +392,7 @@ class SessionPlans:
             if asks and self._options.measures and not state.switches:
                 state.switches = magnitudes.switches(graph)
             if puts_rows and not state.rows:
-                state.rows = row_queue.fetches_in_graph(graph)
+                state.rows = row_ops.fetches_in_graph(graph)
         return state.switches if asks else {}, state.rows if puts_rows else ()
 
     def _observed(

@@ -135,7 +135,7 @@ def looked_up(
 
     Args:
         ops: Makes the ops that compute them, on the host.
-        rows: See `row_queue.row_tensor`; they are there only where something may be bad.
+        rows: See `row_ops.row_tensor`; they are there only where something may be bad.
         patterns: Those of the group.
         tensors: What the graph has of each counted row.
         curt: What the graph has seen of them; see `Group.detail`.
