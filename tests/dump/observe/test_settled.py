@@ -106,7 +106,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(Group, method, noting)
 
-    note("told_by_elements", len)
+    note("rows_of_elements", len)
     note("detail", lambda _row: 1)
     return taken
 
@@ -120,7 +120,7 @@ def test_what_is_settled_is_recorded_as_before(
     taken.clear()
     monkeypatch.setattr(Looks, "patterns", lambda *_: None)
     assert recorded(tmp_path / "plain", mode) == settled
-    assert 3 * executions["told_by_elements"] < 2 * taken["told_by_elements"]
+    assert 3 * executions["rows_of_elements"] < 2 * taken["rows_of_elements"]
     assert executions["detail"] + 20 < taken["detail"]
 
 
@@ -134,4 +134,4 @@ def test_runs_that_are_not_nan_all_over_are_settled(tmp_path: Path, taken: Count
         writer.FlushExecutionFiles()
     tfdbg_tui.disable_dump_debug_info()
     assert 0 < taken["detail"] < STEPS / 2
-    assert 0 < taken["told_by_elements"] < 4 * STEPS / 2
+    assert 0 < taken["rows_of_elements"] < 4 * STEPS / 2

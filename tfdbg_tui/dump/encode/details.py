@@ -247,7 +247,7 @@ class DetailCounter:
         found[:, [plan.counted[place] for place in inside]] = layout.extremes(block)[:, inside]
         return self._with_known_extremes(found)
 
-    def extremes_there(self, ends: Float64Array) -> Float64Array:
+    def extremes_on_accelerator(self, ends: Float64Array) -> Float64Array:
         """Return `extremes` of an execution that an accelerator has measured.
 
         Args:
@@ -256,7 +256,7 @@ class DetailCounter:
         pairs = ends.reshape(-1, 2).copy()
         pairs[pairs[:, 0] > pairs[:, 1]] = np.nan  # There is no element.
         found = np.full((len(self._plan.rows), 2), np.nan)
-        found[self._plan.rows_there] = pairs
+        found[self._plan.rows_of_arguments] = pairs
         return self._with_known_extremes(found)
 
     def compiled_extremes(self, keys: npt.NDArray[np.int64]) -> Float64Array:

@@ -166,7 +166,7 @@ class GroupPlan:
         return () if is_full else tuple(sorted(self.places))
 
     @cached_property
-    def rows_there(self) -> list[int]:
+    def rows_of_arguments(self) -> list[int]:
         """The rows that an argument of `Group.detail` has the elements of."""
         return [row for row in self.places if row < len(self.rows)]
 

@@ -34,7 +34,7 @@ SIZES_IN_ROW = WIDTH - SIZES
 Rows = npt.NDArray[np.int64]
 """``[rows, WIDTH]``."""
 
-Told = tuple[npt.NDArray[np.int64], Rows]
+ExecutionRows = tuple[npt.NDArray[np.int64], Rows]
 """The numbers of some executions, and their rows, ``[executions, rows, WIDTH]``."""
 
 
@@ -57,7 +57,7 @@ class QueueRows:
     def __getitem__(self, part: slice) -> QueueRows:
         return QueueRows(self.which[part], self.causes, self.caused[part], self.rows[part])
 
-    def with_rows(self, told: Sequence[Told]) -> QueueRows:
+    def with_rows(self, told: Sequence[ExecutionRows]) -> QueueRows:
         """Return the same executions, some with other rows."""
         if not told:
             return self

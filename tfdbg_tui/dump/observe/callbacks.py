@@ -115,7 +115,7 @@ def measured(ops: OpMaker, row: Any, tensors: Sequence[Any]) -> Any:
     Args:
         ops: Makes the ops, on the device of the tensors.
         row: See `row_ops.row_tensor`; it is there only where all are healthy and measured.
-        tensors: Those of `GroupPlan.rows_there`.
+        tensors: Those of `GroupPlan.rows_of_arguments`.
     """
     taken = [row, *tensors]
     graph = functions.graph_that_takes(taken)

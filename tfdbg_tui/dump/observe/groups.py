@@ -211,7 +211,7 @@ class Group:
 
         Args:
             row: See `queue_rows`.
-            extremes: Float64 array, of each of `GroupPlan.rows_there` two numbers; see
+            extremes: Float64 array, of each of `GroupPlan.rows_of_arguments` two numbers; see
                 `tensor_ops.ends_of_finite`.
 
         Returns:
@@ -235,9 +235,9 @@ class Group:
         found = self.guarded(self._with_whole, row, tensors)
         return queue_rows.without_details(row) if found is None else found
 
-    def told_by_elements(
+    def rows_of_elements(
         self, rows: queue_rows.Rows, words: Words, measured: Int64Array
-    ) -> list[queue_rows.Told]:
+    ) -> list[queue_rows.ExecutionRows]:
         """Return the rows of those executions of whose elements there is something to tell.
 
         Args:
@@ -271,7 +271,7 @@ class Group:
 
     def _told_alike(
         self, layout: Layout, rows: queue_rows.Rows, block: Any, is_due: BoolArray
-    ) -> Iterator[queue_rows.Told]:
+    ) -> Iterator[queue_rows.ExecutionRows]:
         """Yield the rows of executions of one layout.
 
         Of those that tell nothing new, no more is found out than the counts of all together.
@@ -323,7 +323,7 @@ class Group:
         return rows
 
     def _with_extremes(self, row: queue_rows.Rows, extremes: Any) -> queue_rows.Rows:
-        self._keep_extremes(row, self._counter.extremes_there(extremes))
+        self._keep_extremes(row, self._counter.extremes_on_accelerator(extremes))
         return row
 
     def _with_whole(self, row: queue_rows.Rows, tensors: Sequence[Any]) -> queue_rows.Rows:

@@ -213,7 +213,7 @@ class _GroupBuilder:
         if devices.has_accelerator() and self._plan.measured and self._look is not None:
             is_bad = self._is_set(self._look, looks.sizes)
             measured, bad = ops.op("Switch", bad, is_bad).outputs
-            tensors = [looks.tensor(row) for row in self._plan.rows_there]
+            tensors = [looks.tensor(row) for row in self._plan.rows_of_arguments]
             ends.append(callbacks.measured(self._ops.after(after), measured, tensors))
         if self._place.settles and self._is_quickly_settled():
             self._plan.settled = looks.patterns(self._number)

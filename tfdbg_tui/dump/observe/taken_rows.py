@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.causes import Cause
     from tfdbg_tui.dump.encode.elements import Words
     from tfdbg_tui.dump.encode.group_plan import GroupPlan
-    from tfdbg_tui.dump.encode.queue_rows import Rows, Told
+    from tfdbg_tui.dump.encode.queue_rows import ExecutionRows, Rows
     from tfdbg_tui.dump.observe.calls import Moment
     from tfdbg_tui.dump.observe.groups import Dump, Group
 
@@ -52,7 +52,7 @@ def hand_over(
         _cause(moments[number], int(serials[run]), own[which].plan) for number, run, which in ran
     ]
     taken = QueueRows(which, causes, caused, rows)
-    dump.rows_taken(own, taken.with_rows(_told_by_elements(own, taken, words)))
+    dump.rows_taken(own, taken.with_rows(_rows_of_elements(own, taken, words)))
     for group, executions in zip(own, np.bincount(which[taken.heads()]).tolist(), strict=True):
         group.ran(executions)
 
@@ -62,9 +62,11 @@ def _cause(moment: Moment, serial: int, plan: GroupPlan) -> Cause:
     return moment.cause_by(serial) if serial else moment.cause_of(plan.graph_id, plan.caller)
 
 
-def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -> list[Told]:
+def _rows_of_elements(
+    groups: Sequence[Group], taken: QueueRows, words: Words
+) -> list[ExecutionRows]:
     """Return the rows of the executions of whose elements there is something to tell."""
-    told: list[Told] = []
+    told: list[ExecutionRows] = []
     heads = taken.heads()
     which = np.where(words.sizes > 0, taken.which[heads], -1)
     measured = np.array([cause.measured for cause in taken.causes])
@@ -73,7 +75,7 @@ def _told_by_elements(groups: Sequence[Group], taken: QueueRows, words: Words) -
         parts = np.arange(group.plan.rows_put(0))
         rows = taken.rows[heads[places, None] + parts]
         of_each = measured[taken.caused[heads[places]]]
-        found = group.guarded(group.told_by_elements, rows, words.of(places), of_each)
+        found = group.guarded(group.rows_of_elements, rows, words.of(places), of_each)
         if found is None:
             found = [(np.arange(len(rows)), np.array([without_details(some) for some in rows]))]
         told += [(places[numbers], some) for numbers, some in found]
