@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from textual.widgets import OptionList
 
 from tests.diagnosis.tiny import Program, floats
 from tests.tui.screens.test_layers import program
+from tfdbg_tui import diagnosis
 from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.tui.actions.registry import ACTIONS
@@ -30,7 +32,7 @@ from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.conftest import RecordedLogdirs
@@ -390,6 +392,34 @@ async def test_the_verdict_of_the_run_that_is_shown_is_known(
         (line,) = (one for one in opened.screen().splitlines() if "495 alerts" in one)
         assert "bad" in line
         assert "open to see" not in opened.screen()
+
+
+async def test_what_a_list_of_runs_has_found_the_next_one_knows(
+    logdirs: RecordedLogdirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diagnose = Mock(wraps=diagnosis.diagnose)
+    monkeypatch.setattr(diagnosis, "diagnose", diagnose)
+    for name in ("session", "mnist"):
+        shutil.copytree(logdirs[name], tmp_path / name / "dump")
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=(80, 24)) as pilot:
+
+        async def until(is_so: Callable[[], bool]) -> None:
+            for _ in range(400):
+                await pilot.pause(0.02)
+                if is_so():
+                    break
+            assert is_so()
+
+        def all_known() -> bool:
+            return sum(" bad " in line for line in screen_lines(app)) == 2
+
+        await until(all_known)
+        await pilot.press("enter")
+        await until(lambda: app.session.snapshot is not None)
+        await pilot.press("R")
+        await until(all_known)
+        assert diagnose.call_count == 2
 
 
 async def test_many_runs_are_listed_in_ascii(

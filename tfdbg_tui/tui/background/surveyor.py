@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis import Report
     from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.logdir.events import RunState
 
 _LARGEST = 64 << 20  # bytes: larger runs are left alone, as reading them takes seconds
+
+Reports = dict[tuple[tuple[str, str], int, "RunState"], "Report"]
+"""What has been found, by the identity of a run and the state of its files."""
 
 
 @dataclass
@@ -32,12 +36,16 @@ class Surveyor(Worker):
 
     Args:
         runs: The runs, oldest first.
+        found: What has been found before; what is found now is added.
         post: Called from this thread with a message for each.
     """
 
-    def __init__(self, runs: Sequence[RunFiles], post: Callable[[Message], object]) -> None:
+    def __init__(
+        self, runs: Sequence[RunFiles], found: Reports, post: Callable[[Message], object]
+    ) -> None:
         super().__init__("surveyor")
         self._runs = runs
+        self._found = found
         self._post = post
         self._stopped = threading.Event()
 
@@ -50,17 +58,21 @@ class Surveyor(Worker):
         for files in reversed(self._runs):
             if self._stopped.is_set():
                 return
-            self._post(Surveyed(files, _report(files)))
+            self._post(Surveyed(files, self._report(files)))
 
+    def _report(self, files: RunFiles) -> Report | None:
+        from tfdbg_tui.diagnosis import diagnose
+        from tfdbg_tui.logdir import RunReader
 
-def _report(files: RunFiles) -> Report | None:
-    from tfdbg_tui.diagnosis import diagnose
-    from tfdbg_tui.logdir import RunReader
-
-    try:
-        reader = RunReader(files)
-        if reader.poll().progress.bytes_total > _LARGEST:
+        try:
+            reader = RunReader(files)
+            begun = reader.poll()
+            size = begun.progress.bytes_total
+            if size > _LARGEST:
+                return None
+            key = files.identity, size, begun.state
+            if key not in self._found:
+                self._found[key] = diagnose(reader.read_all())
+            return self._found[key]
+        except Exception:  # what is wrong with a run is said when it is opened
             return None
-        return diagnose(reader.read_all())
-    except Exception:  # what is wrong with a run is said when it is opened
-        return None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis import Report
     from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.tui.background.surveyor import Reports
     from tfdbg_tui.tui.control.parts import Parts
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
@@ -29,6 +30,7 @@ class Runs:
     def __init__(self, parts: Parts, chosen: str | None) -> None:
         self._parts = parts
         self._chosen = chosen
+        self._found: Reports = {}
 
     def choose(self, runs: Sequence[RunFiles]) -> Awaitable[object]:
         """Show some runs and open the one that the user chooses; await that they are shown."""
@@ -48,6 +50,7 @@ class Runs:
                 shown=snapshot.run.files.identity if snapshot else None,
                 newer=bool(self._parts.session.recording.newer_run),
                 known=_reports(snapshot),
+                found=self._found,
                 workers=_workers(snapshot),
             )
             return app.push_screen(screen, chosen)

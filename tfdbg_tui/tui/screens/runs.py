@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis import Report
     from tfdbg_tui.logdir import RunFiles
+    from tfdbg_tui.tui.background.surveyor import Reports
     from tfdbg_tui.tui.terminal.text import Charset
 
 _WIDEST = 118
@@ -48,9 +49,10 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         runs: The runs, oldest first.
         logdir: The directory that they were found in.
         charset: The characters to draw with.
+        found: What lists before this one have found of runs; what this one finds is added.
         shown: The identity of the run that is shown, with which one can stay; None for none.
         newer: Whether a newer one has been offered, which is chosen then.
-        known: Runs that have been diagnosed, by their identity.
+        known: Reports of runs that are not to be looked at, by their identity.
         workers: Names of those that are processes of one job, by their identity.
     """
 
@@ -88,6 +90,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
         logdir: str,
         charset: Charset,
         *,
+        found: Reports,
         shown: tuple[str, str] | None = None,
         newer: bool = False,
         known: Mapping[tuple[str, str], Report] = MappingProxyType({}),
@@ -106,7 +109,7 @@ class RunsScreen(OnlyWhileOpen, ModalScreen["RunFiles"]):
             files: known[files.identity] for files in runs if files.identity in known
         }
         others = [files for files in runs if files not in self._reports]
-        self._surveyor = Surveyor(others, self.post_message)
+        self._surveyor = Surveyor(others, found, self.post_message)
         self._filter = Input(placeholder="filter: path, verdict, id", compact=True)
         self._options = Options()
         draw_scrollbar(self._options, charset)
