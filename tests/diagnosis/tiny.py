@@ -306,8 +306,8 @@ def _bits(value: float) -> int:
     return int.from_bytes(codec.double_bytes(value), "little")
 
 
-def asked_behind_an_overflow(directory: Path) -> Program:
-    """Record 40 steps, each skipped: a cast overflows, and what is asked about is a sum of it."""
+def asked_behind_an_overflow(directory: Path, steps: int = 40) -> Program:
+    """Record steps, each skipped: a cast overflows, and what is asked about is a sum of it."""
     made = Program(directory)
     made.graph("root", "")
     made.graph("f", "f", "root")
@@ -315,7 +315,7 @@ def asked_behind_an_overflow(directory: Path) -> Program:
     made.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")
     made.op("f", "AddN", "AddN", "gradient_tape/Cast:0", "gradient_tape/Cast:0")
     made.op("f", "IsFinite", "IsFinite", "AddN:0")
-    for _ in range(40):
+    for _ in range(steps):
         made.trace("f", "gradient_tape/Mul", np.full(64, 1e6, np.float32))
         made.trace("f", "gradient_tape/Cast", np.full(64, np.inf, np.float16))
         made.trace("f", "AddN", np.full(64, np.inf, np.float16))

@@ -13,7 +13,7 @@ from textual import events
 from textual.content import Content
 from textual.widgets import OptionList
 
-from tests.diagnosis.tiny import Program, floats
+from tests.diagnosis.tiny import Program, asked_behind_an_overflow, floats
 from tests.tui.screens.test_layers import program
 from tfdbg_tui import diagnosis
 from tfdbg_tui.diagnosis import TensorEvent
@@ -420,6 +420,18 @@ async def test_what_a_list_of_runs_has_found_the_next_one_knows(
         await pilot.press("R")
         await until(all_known)
         assert diagnose.call_count == 2
+
+
+async def test_columns_of_the_list_of_runs_stand_apart(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        asked_behind_an_overflow(tmp_path / name, 500).open()
+    app = TfdbgApp(str(tmp_path))
+    async with app.run_test(size=(80, 24)) as pilot:
+        for _ in range(400):
+            await pilot.pause(0.02)
+            if any("harmless" in line for line in screen_lines(app)):
+                break
+        assert any(" 1,000 harmless " in line for line in screen_lines(app))
 
 
 async def test_many_runs_are_listed_in_ascii(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 118
 _SCROLLBAR = 2
-_VERDICT, _ALERTS, _EVENTS, _AGE = 12, 14, 14, 9  # widths of columns
+_VERDICT, _ALERTS, _EVENTS, _AGE = 12, 15, 14, 9  # widths of columns
 _LABEL = 38  # of what tells the runs of a directory apart
 _NOTHING = " No run holds that: Backspace."
 _STYLES = {"bad": "bold $bad", "clean": "$good"}
