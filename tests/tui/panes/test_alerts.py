@@ -221,3 +221,5 @@ async def test_a_suspect_has_its_row_though_its_tensor_is_an_alert(
         assert re.search(r"▶ +3 gradient_tape/Cast:0", opened.screen())
         await opened.press("g", "w")
         assert "never applies them" in opened.screen()
+        await opened.press("z")
+        assert re.search(r"\+∞×64 +→ +\+∞×64", opened.screen()), "what came in is bad already"

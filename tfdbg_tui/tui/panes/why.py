@@ -200,9 +200,9 @@ class Why(ChainPane):
         out = chips.chips(chain.links[here.last].summary, self.charset)
         if not self._has_input(here):
             return out
-        # Of a root all inputs are there: the first one tells most.
-        at_root = here.first == chain.start and chain.finding is not None
-        given = chain.links[0 if at_root else here.first - 1]
+        given = chain.links[here.first - 1]
+        if here.first == chain.start and chain.finding is not None and not given.is_bad:
+            given = chain.links[0]  # Of a root all inputs are there: the first one tells most.
         came_in = chips.chips(given.summary, self.charset)
         return (*came_in, (f" {self.charset.right} ", "dim"), *out)
 
