@@ -15,6 +15,7 @@ from tfdbg_tui.query.language import searched
         ("typ=Relu", "did you mean type?"),
         ("xyzzy=1", "there are name, type"),
         ("step=six", "six is no number, as step needs"),
+        ("step=9..2", "no number is in 9..2: the smaller one comes first"),
         ("step=30,0", "30,0 is no number, as step needs: one, or a range"),
         ("step~6", "step is a number"),
         ("type>Relu", "type is a text"),

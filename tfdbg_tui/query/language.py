@@ -301,6 +301,8 @@ def _number_term(field: str, relation: str, value: str, *, negated: bool) -> Num
         raise QueryError(f"a range goes with =: {field}={value}")
     low, low_share = _number(field, first) if first else (-math.inf, False)
     high, high_share = _number(field, last) if last else (math.inf, False)
+    if low > high:
+        raise QueryError(f"no number is in {value}: the smaller one comes first")
     if not dots:
         low, high = _bounds(relation, low)
     share = low_share or high_share
