@@ -56,6 +56,21 @@ async def test_what_is_told_of_an_execution_takes_the_blank_lines_kept_for_it(
         assert ":0 float32" in lines[at + 1]
 
 
+async def test_inputs_without_a_record_take_no_room_from_the_boxes(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    ones, variables = np.ones(3, np.float32), range(2, 30)
+    for number in range(40, 240):
+        made.execution("step", [1, *variables], {number: ones}, given=(ones, *[None] * 28))
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("2")
+        assert "  in 0 float32" in opened.screen()
+        assert "  in 1 " not in opened.screen()
+        assert opened.app.query_one(ExecutionTimeline).page_rows > 3
+
+
 async def test_the_mode_is_the_one_that_was_asked_for(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -215,12 +215,15 @@ class ExecutionTimeline(Pane):
         if execution.unreadable is not None:
             reason = self.charset.safe(f" unreadable: {execution.unreadable}")
             return self._facts(snapshot, execution, width), ((reason, "dim"),)
-        count = len(execution.outputs) + len(execution.inputs)
+        outputs, given = len(execution.outputs), enumerate(execution.inputs)
+        recorded = [outputs + slot for slot, summary in given if summary is not None]
+        tensors = [*range(outputs), *recorded]
+        count = len(tensors)
         room = min(room, max(_FOOT, 1 + count))
-        if execution.inputs:  # what made it bad is worth more than many boxes
+        if recorded:  # what made it bad is worth more than many boxes
             room = max(room, min(1 + count, height - 2))
         start = max(0, min(self.session.focus.slot, count - room + 1))
-        shown = range(start, min(start + room - 1, count))
+        shown = tensors[start : start + room - 1]
         facts = self._facts(snapshot, execution, width * (room - len(shown)))
         lines = [facts, *(self._tensor(execution, number) for number in shown)]
         told = self.on_blank_lines(lines, width, room - len(lines))
