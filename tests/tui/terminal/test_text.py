@@ -50,6 +50,12 @@ def test_devices_are_named_by_what_tells_them_apart() -> None:
     assert short_device("odd") == "odd"
 
 
+def test_a_path_that_is_cut_does_not_look_like_a_home_directory() -> None:
+    path = "/data/runs/resnet/dump"
+    assert UNICODE.fit_path(path, 12) == "…resnet/dump"
+    assert ASCII.fit_path(path, 12) == "<resnet/dump"
+
+
 def test_the_last_two_parts_of_a_name_stay_whole() -> None:
     name = "encoder_1/transformer_block_2/projection_1/MatMul:0"
     for width in range(len("…/projection_1/MatMul:0"), len(name)):

@@ -57,7 +57,8 @@ class Charset:
         minus: A minus sign.
         times: Between a kind of value and how many there are.
         dot: Separates facts in a line; also a zero count.
-        ellipsis: Where text has been cut out.
+        ellipsis: Where text has been cut out, one cell.
+        begin: Where its beginning has been, one cell: a path does not begin so.
         right: From here to there.
         inside: From a graph to one built in it.
         branch: From an op down to those that use its output.
@@ -79,6 +80,7 @@ class Charset:
     times: str
     dot: str
     ellipsis: str
+    begin: str
     right: str
     inside: str
     branch: str
@@ -170,10 +172,10 @@ class Charset:
         return path if cell_len(path) <= width else self._cut_start(path, width)
 
     def _cut_start(self, text: str, width: int) -> str:
-        room = max(0, width - len(self.ellipsis))
+        room = max(0, width - len(self.begin))
         while cell_len(text) > room:
             text = text[max(1, (len(text) - room) // 2) :]
-        return set_cell_size(self.ellipsis + text, max(0, width))
+        return set_cell_size(self.begin + text, max(0, width))
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -209,6 +211,7 @@ UNICODE = Charset(
     times="×",
     dot="·",
     ellipsis="…",
+    begin="…",
     right="→",
     inside="▸",
     branch="╰",
@@ -230,7 +233,8 @@ ASCII = Charset(
     minus="-",
     times="x",
     dot=".",
-    ellipsis="...",
+    ellipsis="~",
+    begin="<",
     right="->",
     inside=">",
     branch="`",

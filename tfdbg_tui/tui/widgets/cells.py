@@ -105,7 +105,7 @@ class CellWidget(Widget):
             segments.append(Segment(text, style))
         strip, width = Strip(segments), self.line_width
         if strip.cell_length > width > 0:
-            ellipsis = self.charset.ellipsis[:width]
+            ellipsis = self.charset.ellipsis
             cut = strip.crop(0, width - len(ellipsis))
             end = base if highlighted else base + self.cell_style("faint")
             return Strip([*cut, Segment(ellipsis, end)])
