@@ -49,6 +49,17 @@ except OSError:
 logarithm(tf.zeros([3]))
 dump.flush()
 """
+FAKES_SYSTEM = """
+from unittest import mock
+names = "os.stat", "os.fstat", "os.open", "os.write", "builtins.open"
+patches = [mock.patch(name, side_effect=OSError) for name in names]
+for patch in patches:
+    patch.start()
+logarithm(tf.zeros([3]))
+dump.flush()
+for patch in patches:
+    patch.stop()
+"""
 
 
 def test_files_that_got_our_descriptors_are_left_alone(
@@ -63,6 +74,16 @@ def test_files_that_got_our_descriptors_are_left_alone(
 
 def test_the_dump_goes_on_where_no_descriptor_is_left(tmp_path: Path, preloaded: Preloaded) -> None:
     process = preloaded.run(PROGRAM + USES_ALL, tmp_path)
+    assert process.returncode == 0, process.stderr[-3000:]
+    found = open_run(tmp_path)
+    assert not found.omissions
+    assert found.num_alerts
+
+
+def test_the_dump_goes_on_where_a_test_of_the_program_fakes_the_system(
+    tmp_path: Path, preloaded: Preloaded
+) -> None:
+    process = preloaded.run(PROGRAM + FAKES_SYSTEM, tmp_path)
     assert process.returncode == 0, process.stderr[-3000:]
     found = open_run(tmp_path)
     assert not found.omissions

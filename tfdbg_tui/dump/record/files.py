@@ -83,17 +83,23 @@ class _Open:
         file: The object of TensorFlow's.
     """
 
+    _stat = staticmethod(os.stat)  # a program's tests may put a mock or a fake in place of `os`'s
+
     def __init__(self, path: str, file: Any) -> None:
         self.file = file
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(file))
         local = _local(path)
-        self._status = os.stat(local) if local is not None else None
+        self._identity = self._identity_of(local) if local is not None else None
         self._number = next(filter(self._is_own, _descriptors()), None)
 
     def _is_own(self, number: int) -> bool:
         with contextlib.suppress(OSError):
-            return self._status is not None and os.path.samestat(os.stat(number), self._status)
+            return self._identity is not None and self._identity_of(number) == self._identity
         return False
+
+    def _identity_of(self, file: str | int) -> tuple[int, int]:
+        status = self._stat(file)
+        return status.st_dev, status.st_ino
 
     @property
     def lost(self) -> bool:
