@@ -41,7 +41,8 @@ def writer(tmp_path: Path) -> Iterator[Any]:
 
 
 def test_threads_wait_by_these_alone() -> None:
-    others = re.compile(r"threading\.(\w*Lock|Event|Condition|\w*Semaphore|Barrier)\(|\bQueue\(")
+    kinds = r"\w*[Ll]ock|Event|Condition|\w*Semaphore|Barrier"
+    others = re.compile(rf"\b_?thread(ing)?\.({kinds})\(|\bQueue\(")
     sources = Path(dump.__file__).parent.rglob("*.py")
     users = {path.name for path in sources if others.search(path.read_text())}
     assert users == {"locks.py"}

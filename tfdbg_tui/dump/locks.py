@@ -2,22 +2,23 @@
 
 At any time, a finalizer or the handler of a signal may run in a thread and enter the writer again.
 A process may be forked while another of its threads holds a lock: that thread is not in the fork.
+All are the system's own: with gevent a program puts its greenlets' in the place of `threading`'s.
 """
 
 from __future__ import annotations
 
+import _queue
+import _thread
 import os
-import queue
-import threading
 from typing import Any
 from weakref import WeakSet
 
 _locks: WeakSet[Any] = WeakSet()
 
 
-def new() -> threading.RLock:
+def new() -> _thread.RLock:
     """Return a lock that its thread may take again; in a fork no other thread holds it."""
-    lock = threading.RLock()
+    lock = _thread.RLock()
     _locks.add(lock)
     return lock
 
@@ -26,7 +27,7 @@ class Signal:
     """Wakes one thread.  Python's own `Event` and `Condition` hold a lock while they do so."""
 
     def __init__(self) -> None:
-        self._given: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._given: _queue.SimpleQueue[None] = _queue.SimpleQueue()
 
     def give(self) -> None:
         """Wake it, or keep it from waiting the next time."""
@@ -37,7 +38,7 @@ class Signal:
         """Wait until somebody gives the signal; return whether somebody has."""
         try:
             self._given.get(timeout=seconds)
-        except queue.Empty:
+        except _queue.Empty:
             return False
         return True
 

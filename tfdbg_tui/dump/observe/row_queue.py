@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.observe.calls import Call
     from tfdbg_tui.dump.observe.groups import Dump, Group
     from tfdbg_tui.dump.tensorflow.session_stages import SessionStage
+    from tfdbg_tui.dump.threads import SystemThread
 
 _INTERVAL_SECONDS = 0.125
 _LONGEST_WAIT_SECONDS = 2.0
@@ -226,7 +227,7 @@ class _Queue:
         self._expected: deque[_End] = deque()
         self._numbers = _EndNumbers()
         self._lone: LoneCall | None = None
-        self._thread: threading.Thread | None = None
+        self._thread: threading.Thread | SystemThread | None = None
         self._has_run = self._has_ended = False
         self._is_draining = False
         self._ends = locks.Signal()
@@ -241,7 +242,7 @@ class _Queue:
         self._start()
         until = time.monotonic() + _LONGEST_WAIT_SECONDS
         while not self._has_run and time.monotonic() < until:
-            time.sleep(0.001)
+            locks.Signal().wait(0.001)
 
     def _start(self) -> None:
         if self._thread is not None:

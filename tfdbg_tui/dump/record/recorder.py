@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.encode.batches import TraceBatch
     from tfdbg_tui.dump.encode.executions import Execution
     from tfdbg_tui.dump.options import Options
+    from tfdbg_tui.dump.threads import SystemThread
 
 _log = logging.getLogger("tfdbg_tui")
 
@@ -112,7 +113,7 @@ class Recorder:
         self._is_in_round = False  # whether the writer thread is in `each_round`
         self._wake = locks.Signal()
         self._stopped = True
-        self._thread: threading.Thread | None = None
+        self._thread: threading.Thread | SystemThread | None = None
         self._keep_after_bad = options.keep_after_bad
         # In the modes that TensorFlow has its reader sees each record, as of its own writer.
         self._may_repeat = options.adaptive and options.circular_buffer_size <= 0
@@ -303,9 +304,9 @@ class Recorder:
         """Write everything queued so far and stop the writer thread; `start` goes on."""
         self._stopped = True
         self._wake.give()
-        waits_for_this = self._is_writing() or self._thread is threading.current_thread()
-        if self._thread is not None and not waits_for_this:
-            self._thread.join()
+        thread = self._thread
+        if thread and not self._is_writing() and thread.ident != threading.get_ident():
+            thread.join()
         self.flush()
         with contextlib.suppress(Exception):  # then the missing mark tells it
             self._end()
