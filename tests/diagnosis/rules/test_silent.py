@@ -410,6 +410,22 @@ def test_skipped_steps_are_told_with_the_root_in_the_forward_pass(tmp_path: Path
     assert "the gradients were not finite in 20 of 20 steps" in root.evidence
 
 
+def test_skipped_steps_are_told_with_the_cause_of_what_makes_them_so(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Sqrt", "Sqrt", "x:0")
+    recorded.op("f", "SqrtGrad", "gradient_tape/SqrtGrad", "Sqrt:0", "dy:0")
+    recorded.op("f", "AddN", "AddN", "gradient_tape/SqrtGrad:0", "other:0")
+    recorded.op("f", "IsFinite", "IsFinite", "AddN:0")
+    for _ in range(20):
+        recorded.trace("f", "Sqrt", some(0))
+        recorded.trace("f", "gradient_tape/SqrtGrad", some(np.inf))
+        recorded.trace("f", "AddN", some(np.inf))
+    (suspect,) = diagnose(recorded.open()).suspects
+    assert (suspect.rule, suspect.op_type) == ("all-steps-skipped", "SqrtGrad")
+    assert "gradient of a square root at zero: 64 zeros in" in suspect.evidence
+    assert "scale" not in suspect.why + suspect.fix
+
+
 def test_skipped_steps_are_told_beside_the_root_of_other_numbers(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Log", "Log", "x:0")

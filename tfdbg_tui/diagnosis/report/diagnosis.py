@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.events import (
     device_of,
     graph_id_of,
     graph_op_of,
+    is_bad,
     op_name_of,
     op_type_of,
     stack_id_of,
@@ -43,7 +44,7 @@ from tfdbg_tui.diagnosis.report.when import (
     when_text,
 )
 from tfdbg_tui.diagnosis.roots import Causes, Health, Root
-from tfdbg_tui.diagnosis.rules import explain
+from tfdbg_tui.diagnosis.rules import explain, overflow
 from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
@@ -63,6 +64,7 @@ _MEMBERS = 8  # places with alerts of a root, which are looked at for a variable
 _LOADED = "a function that was loaded"
 _WIDER = " Or compute it in float64."
 
+_OVERFLOWS = frozenset(rule.id for rule in (*overflow.RULES, overflow.LOSS_SCALE))
 _MAY_HIDE = "a select may leave out its value, but not its slope"
 
 
@@ -99,18 +101,24 @@ class Diagnosis:
         cases = {id(root): self._cases.case(root) for root in self.causes.roots}
         found = [(one, self._root_of(one)) for one in find_suspects(self.dataflow, self.causes)]
         said = {id(root): suspect.match.evidence for suspect, root in found}
-        findings = [
-            (root, _with(self.finding(root, cases[id(root)]), said.get(id(root))))
-            for root in self.causes.roots
-        ]
-        roots = tuple(finding for root, finding in findings if not root.contained)
+        findings = [(root, self.finding(root, cases[id(root)])) for root in self.causes.roots]
+        made = {id(root): finding for root, finding in findings}
+        roots = tuple(
+            _with(finding, said.get(id(root))) for root, finding in findings if not root.contained
+        )
         benign = tuple(finding for root, finding in findings if root.contained)
         unproved = [
             cases[id(root)]
             for root, finding in findings
             if not root.contained and finding.certainty != "proved"
         ]
-        suspects = tuple(self._suspected(one) for one, root in found if root is None)
+        suspects = tuple(
+            self._suspected(one)
+            if root is None
+            else _because_of(self._suspected(replace(one, event=root.event)), made[id(root)])
+            for one, root in found
+            if root is None or root.contained
+        )
         # Last: some records turn out to be unreadable only when they are asked for.
         return Report.on(
             run,
@@ -122,10 +130,9 @@ class Diagnosis:
         )
 
     def _root_of(self, suspect: Suspect) -> Root | None:
-        """Return the root whose harm a suspect is: gradients that were bad because of it."""
-        node = self.causes.node_of(suspect.event)
-        harmful = (root for root in self.causes.roots if not root.contained)
-        return next((root for root in harmful if node in root.members), None)
+        """Return the root of the gradients that a suspect is about, where these are bad."""
+        node = self.causes.node_of(suspect.event) if is_bad(self._run, suspect.event) else None
+        return next((root for root in self.causes.roots if node in root.members), None)
 
     def finding(self, root: Root, case: Case | None = None) -> Finding:
         """Return what rules say about a root."""
@@ -396,6 +403,22 @@ class Diagnosis:
 def _with(found: Finding, more: str | None) -> Finding:
     """Return a finding on a root with what else is known of the harm that it does."""
     return replace(found, evidence=f"{found.evidence}; {more}") if more else found
+
+
+def _because_of(found: Finding, root: Finding) -> Finding:
+    """Return a finding on steps that are skipped, with what to do about the root of that.
+
+    That numbers overflow is what a loss scaler reckons with.
+
+    Args:
+        found: The finding.
+        root: That on the root, which does no harm but this.
+    """
+    if root.rule in _OVERFLOWS:
+        return found
+    evidence = f"{found.evidence}; {root.title[:1].lower()}{root.title[1:]}: {root.evidence}"
+    why = f"{found.why} {root.why}"
+    return replace(found, evidence=evidence, why=why, fix=root.fix, suggestion=root.suggestion)
 
 
 def _in_gradient(forward: ForwardOp) -> str:

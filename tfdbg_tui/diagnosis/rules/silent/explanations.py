@@ -120,7 +120,7 @@ SOFTMAX_TWICE = Explanation(
 ALL_STEPS_SKIPPED = Explanation(
     id="all-steps-skipped",
     title="Every training step is skipped",
-    why="The gradients are never finite, so the loss scaler never applies them: nothing is learnt.",
+    why="The gradients are never finite, so none of them is applied: nothing is learnt.",
     fix="Find the overflow that makes them infinite (it is the same in each step) and keep that "
     "part in float32; where the loss scale is still falling, begin with a smaller one "
     "(initial_scale).",
@@ -217,8 +217,8 @@ LAYER_NEVER_CHANGES = Explanation(
     why="Its variables may be trained, but nothing changes them: the layer is not among what is "
     "trained, or no gradient comes back to it.",
     fix="Hand its variables to the optimizer (make the layer an attribute of the model), and look "
-    "for what cuts the gradient off: tf.stop_gradient, numpy(), rounding, casts to integers. If it "
-    "is to stay as it is, set layer.trainable = False.",
+    "for what cuts the gradient off: tf.stop_gradient, numpy(), argmax, rounding, casts to "
+    "integers. If it is to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
 ZERO_WEIGHTS = replace(
