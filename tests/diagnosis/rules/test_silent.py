@@ -334,17 +334,22 @@ SKIPPED = {
 }
 
 
+@pytest.mark.parametrize("asked", ["gradient_tape/Cast", "unscaled"])
 @pytest.mark.parametrize("name", SKIPPED)
-def test_a_loss_scaler_may_skip_some_steps_but_not_most(tmp_path: Path, name: str) -> None:
+def test_a_loss_scaler_may_skip_some_steps_but_not_most(
+    tmp_path: Path, name: str, asked: str
+) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "ReadVariableOp", "scale", "w:0")
     recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "scale:0")
     recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0")
-    recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Cast:0")
+    recorded.op("f", "IdentityN", "unscaled", "gradient_tape/Cast:0")
+    recorded.op("f", "IsFinite", "IsFinite", f"{asked}:0")
     for step, skipped in enumerate(SKIPPED[name]):
         recorded.trace("f", "scale", some(2.0**-step, 1), extremes=True)
         recorded.trace("f", "gradient_tape/Mul", some(1e6))
-        recorded.trace("f", "gradient_tape/Cast", some(np.inf if skipped else 1, dtype=HALF))
+        for made in dict.fromkeys(("gradient_tape/Cast", asked)):
+            recorded.trace("f", made, some(np.inf if skipped else 1, dtype=HALF))
     report = diagnose(recorded.open())
     assert report.roots == ()
     expected = [name.partition(" ")[0]] if "-" in name else []

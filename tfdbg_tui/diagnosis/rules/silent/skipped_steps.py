@@ -101,14 +101,16 @@ def _is_of_gradients(dataflow: Dataflow, event: TensorEvent) -> bool:
 def _skipped(dataflow: Dataflow, root: Root) -> npt.NDArray[np.bool_]:
     """Return of each step whether gradients were not finite, and the program asked if they are.
 
-    What it asks in Python leaves no record: but then it changes no variable in such a step.
+    What it asks in Python leaves no record: but then it changes no variable in such a step.  What
+    is made of a bad gradient, as where a library divides it by the scale, is one as well.
     """
     run = dataflow.run
     found = np.zeros(0, bool)
+    of_gradient = is_backward(run, root.event)
     assigned = cache(lambda: _steps_that_assign(dataflow))
     for member in root.members:
         event = member.site.first
-        if not is_backward(run, event) or is_not_given(run, event):
+        if not (of_gradient or is_backward(run, event)) or is_not_given(run, event):
             continue  # TensorFlow's own algorithms ask as well; and only what is given is applied
         history = history_of(dataflow, event)
         tried = map(history.event, np.flatnonzero(history.bad)[:_TRIED].tolist())
