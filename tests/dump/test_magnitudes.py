@@ -172,6 +172,16 @@ def test_of_what_has_no_step_the_first_executions_are_measured_and_some_later_on
     assert [*np.flatnonzero(found)] == [0, 1, 2, 4, 5, 7, 10, 12, 15, 20, 21]
 
 
+def test_of_what_is_large_no_more_than_the_first_executions_are_measured() -> None:
+    count = magnitudes.ExecutionCount(None, first_only=True)
+    assert [*np.flatnonzero(count.are_measured(200))] == [0, 1, 2]
+    count = magnitudes.ExecutionCount(None, first_only=True)
+    count.ask(1 << 30)
+    assert [*np.flatnonzero(count.are_measured(20))] == [0, 1, 2]
+    count.ran(200)
+    assert not count.are_measured(1).any()
+
+
 def test_a_graph_that_counts_itself_is_told_when_one_execution_was_due() -> None:
     count = magnitudes.ExecutionCount(None)
     count.ask(1 << 30)

@@ -49,21 +49,16 @@ def made_of(dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent, set[Tens
         loss: A computation of the loss.
     """
     users: dict[TensorEvent, set[TensorEvent]] = {loss: set()}
-    waiting = [loss]
-    while waiting:
-        event = waiting.pop()
+    events = Worklist([loss], _FOLLOWED)
+    for event in events:
         if op_type_of(dataflow.run, event) == "StopGradient":
             continue
         for producer in dataflow.producers(event):
             made = producer.event
-            if made is None or op_type_of(dataflow.run, made) in READS:
-                continue
-            if made not in users:
-                waiting.append(made)
-            users.setdefault(made, set()).add(event)
-        if len(users) > _FOLLOWED:
-            return {}
-    return users
+            if made is not None and op_type_of(dataflow.run, made) not in READS:
+                events.add(made)
+                users.setdefault(made, set()).add(event)
+    return {} if len(users) >= _FOLLOWED else users
 
 
 def given_to(users: Mapping[TensorEvent, set[TensorEvent]]) -> dict[TensorEvent, set[TensorEvent]]:

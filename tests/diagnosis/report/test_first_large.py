@@ -95,7 +95,7 @@ def test_what_overflows_in_the_forward_pass_is_where_it_was(tmp_path: Path) -> N
     assert "large first" not in first_root(tmp_path, program).evidence
 
 
-@pytest.mark.parametrize(("before", "is_far"), [(1.0, True), (1e19, False)])
+@pytest.mark.parametrize(("before", "is_far"), [(1.0, True), (1e19, False), (0.0, False)])
 def test_one_batch_of_data_is_to_blame_if_it_is_far_from_those_before(
     tmp_path: Path, before: float, *, is_far: bool
 ) -> None:

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.report.chains import Chain, GroupKind
     from tfdbg_tui.diagnosis.report.findings import Finding
 
-_HARM: dict[GroupKind, str] = {
-    "root": "",
-    "suspect": "No NaN and no ∞ that matters has been traced back to it so far.",
-    "benign": "None: no NaN or ∞ got anywhere that matters.",
-}
+_NO_HARM = "None: no NaN or ∞ got anywhere that matters."
 
 _OTHERS = 4  # layers, or changes, beside the first that are told
 
@@ -56,7 +52,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
         finding: The finding.
         kind: What became of it.
     """
-    found = [Part("", finding.title, "title"), Part("harm", _harm(finding, kind))]
+    found = [Part("", finding.title, "title"), Part("harm", _NO_HARM * (kind == "benign"))]
     found.append(Part("workers", finding.workers))
     if finding.location is not None:
         found.append(Part("where", place_text(finding.location), "source"))
@@ -127,12 +123,6 @@ def _beside_layer(finding: Finding) -> str:
     layer = breadcrumb(finding.input_layer)
     what = "the gradient for the result of" if finding.in_gradient else "the result of"
     return f"{what} {layer}" if layer else ""
-
-
-def _harm(finding: Finding, kind: GroupKind) -> str:
-    """Return what harm a finding has done; of a suspect that is bad itself, "why" tells that."""
-    is_bad = finding.summary is not None and finding.summary.bad
-    return "" if kind == "suspect" and is_bad else _HARM[kind]
 
 
 def _others(finding: Finding) -> str:

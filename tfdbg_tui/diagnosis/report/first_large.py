@@ -96,16 +96,18 @@ def outlier_of(dataflow: Dataflow, event: TensorEvent) -> Outlier | None:
         dataflow: Of the run.
         event: The tensor.
     """
-    *others, data = _large(dataflow, event)
+    *after, data = _large(dataflow, event)
     if op_type_of(dataflow.run, data) not in ARGUMENTS:
         return None
-    for made in (data, *others[:0:-1]):
+    for made in (data, *after[:0:-1]):
         largest, found = _largest(dataflow, made), magnitudes_of(dataflow, made)
+        if largest is None:
+            continue
         before = found.largest[found.rows < made.index]
-        if largest is not None:
-            is_far = len(before) >= _MANY and largest > _FAR * before.max()
-            name = name_of(dataflow.run, made)
-            return Outlier(name, largest, float(before.max())) if is_far else None
+        others = float(before.max(initial=0.0))
+        # Of batches that were all 0 nothing is known of how large others are.
+        is_far = len(before) >= _MANY and others and largest > _FAR * others
+        return Outlier(name_of(dataflow.run, made), largest, others) if is_far else None
     return None
 
 

@@ -13,7 +13,7 @@ import tensorflow as tf
 from tfdbg_tui.dump.observe import instrument, observed, references, row_queue
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer
 from tfdbg_tui.dump.observe.groups import Group
-from tfdbg_tui.dump.observe.magnitudes import ExecutionCount, FirstExecutions
+from tfdbg_tui.dump.observe.magnitudes import ExecutionCount
 from tfdbg_tui.dump.observe.references import VariableMemory, When
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops
@@ -357,7 +357,7 @@ class FunctionOps:
     def _executions(self, plan: GroupPlan, usage: Usage) -> ExecutionCount | None:
         """Return what says which executions of a group are measured, if not the dump does."""
         if plan.first_only:
-            return FirstExecutions()
+            return ExecutionCount(None, first_only=True)
         # A dataset's functions run ahead of the steps that use what they make.
         counts_itself = plan.measured and usage.stateless
         return ExecutionCount(self._options.magnitudes_every) if counts_itself else None

@@ -133,14 +133,16 @@ class ExecutionCount:
 
     Args:
         every: See `MeasuredSteps`.
+        first_only: Whether no more than the first executions are measured.
 
     Attributes:
         is_asked: Whether the graph is told.
     """
 
-    def __init__(self, every: int | None) -> None:
+    def __init__(self, every: int | None, *, first_only: bool = False) -> None:
         self.is_asked = False
         self._every = every or EVERY
+        self._first_only = first_only
         self._lock = locks.new()
         self._number = 0  # of the group
         self._executions = 0
@@ -172,22 +174,15 @@ class ExecutionCount:
 
     def _due(self, executions: int) -> BoolArray:
         numbers = self._executions + np.arange(executions)
+        if self._first_only:
+            first: BoolArray = numbers < _FIRST
+            return first
         due: BoolArray = np.isin(numbers, EARLY) | (numbers % self._every == 0)
         return due
 
     def _expect(self, executions: int) -> None:
         self._expected = executions
         resources.add_to_set(_NAME, [-self._number], executions)
-
-
-class FirstExecutions(ExecutionCount):
-    """Says that the first executions of a group are measured, and no others."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-
-    def ran(self, executions: int) -> None:
-        """Ask for no more of them."""
 
 
 class MeasuredSteps:

@@ -232,9 +232,9 @@ def _is_summand(dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]) 
         event: The gradient.
         sums: Those of the gradients that do not vanish.
     """
-    waiting, seen, is_added = [event], {event}, False
-    while waiting and len(seen) < _FOLLOWED:
-        for use in dataflow.consumers(waiting.pop()):
+    found, is_added = Worklist([event], _FOLLOWED), False
+    for one in found:
+        for use in dataflow.consumers(one):
             made = use.event
             if made is None:
                 if not _is_taken(use):
@@ -244,10 +244,9 @@ def _is_summand(dataflow: Dataflow, event: TensorEvent, sums: Set[TensorEvent]) 
                 is_added = True
             elif use.op_type not in ADDS and not is_backward(dataflow.run, made):
                 return False
-            elif made not in seen:
-                seen.add(made)
-                waiting.append(made)
-    return is_added and not waiting
+            else:
+                found.add(made)
+    return is_added and len(found.seen) < _FOLLOWED
 
 
 def _is_taken(use: Use) -> bool:
