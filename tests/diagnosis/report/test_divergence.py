@@ -131,7 +131,10 @@ def test_calls_that_did_not_compute_it_are_not_counted(tmp_path: Path) -> None:
 
     root = first_root(tmp_path, program)
     assert root.rule == "diverged-until-overflow"
-    assert root.evidence.endswith("finite in the 3 computations before")
+    assert root.evidence.endswith(
+        "finite in the 3 computations before; at most 1e+07 when it was measured last, and not "
+        "measured in step 5: a batch there may have begun it"
+    )
 
 
 def test_what_grows_before_anything_is_trained_is_no_training(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.chain_links import Link, Links
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.first_large import first_large
+from tfdbg_tui.diagnosis.report.growth import not_measured_before
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.loaded import is_loaded
@@ -157,8 +158,16 @@ class Diagnosis:
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
             variables=() if own - {None} else self._variables(root, alike),
         )
+        if case.training and case.outlier is None and rule in overflow.RULES:
+            found = self._with_gap(found, root, case)
         large = first_large(self.dataflow, root, rule, case)
         return self._led_back(found, large) if large is not None else found
+
+    def _with_gap(self, found: Finding, root: Root, case: Case) -> Finding:
+        """Return a finding on what overflowed that says where it may have begun unseen."""
+        gap = not_measured_before(self.dataflow, root.event)
+        may_begin = ": a batch there may have begun it" * (case.growth is None)
+        return replace(found, evidence=f"{found.evidence}; {gap}{may_begin}") if gap else found
 
     def _led_back(self, found: Finding, large: FirstLarge) -> Finding:
         """Return a finding on what overflowed that leads back to what was large first."""

@@ -62,6 +62,27 @@ def steady_before(dataflow: Dataflow, event: TensorEvent) -> Steady | None:
     return Steady(int(steps[0]), int(steps[-1]), float(largest.max()))
 
 
+def not_measured_before(dataflow: Dataflow, event: TensorEvent) -> str:
+    """Say in which steps a tensor was computed since it was measured last; "" for none.
+
+    Args:
+        dataflow: Of the run.
+        event: A computation of the tensor.
+    """
+    timeline, found = dataflow.timeline, magnitudes_of(dataflow, event)
+    in_graph = event.kind == "graph_execution"
+    rows = timeline.rows_of(event.index) if in_graph else timeline.alike(event.index)
+    found = found.some(found.rows < event.index)
+    rows = rows[(rows > found.rows[-1]) & (rows < event.index)] if len(found) else found.rows
+    ends = (replace(event, index=row) for row in (rows[[0, -1]].tolist() if len(rows) else ()))
+    steps = [step for end in ends if (step := step_of(dataflow, end)) is not None]
+    if not steps:
+        return ""
+    first, last = steps[0], steps[-1]
+    which = f"step {first:,}" if first == last else f"steps {first:,} to {last:,}"
+    return f"at most {found.largest[-1]:.3g} when it was measured last, and not measured in {which}"
+
+
 def _in_loop(
     dataflow: Dataflow,
     event: TensorEvent,
