@@ -260,11 +260,13 @@ UPDATES_TOO_SMALL = Explanation(
 )
 PENALTY_TOO_STRONG = Explanation(
     id="penalty-too-strong",
-    title="A regulariser so strong that the weights go to 0, and nothing else is learned",
-    why="The penalty of the weights was larger than the rest of the loss, and training has made it "
-    "next to nothing: the weights are, and the model says the same whatever it is given.",
+    title="A penalty or weight decay so strong that weights go to 0, and nothing else is learned",
+    why="A regulariser, or the weight decay of the optimizer, makes the weights smaller in each "
+    "step than the rest of the loss makes them larger: they are next to nothing, and the model "
+    "says the same whatever it is given.",
     fix="Make the factor of the regulariser smaller (1e-4 is usual): it is one for the sum over "
-    "all weights, so that the penalty is the larger the more weights there are.",
+    "all weights, so that the penalty is the larger the more weights there are. The same goes for "
+    "weight_decay of the optimizer (0.1 or less).",
     example=Example("Loss: 2.3 and penalties of 1,470 in step 0, 2.3 and 0.8 in step 130"),
 )
 

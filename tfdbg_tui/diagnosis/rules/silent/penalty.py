@@ -1,20 +1,23 @@
-"""Penalties of weights that are so large a part of a loss that nothing else is learned."""
+"""Weights that a penalty or the decay of an optimizer takes, so that nothing else is learned."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import op_type_of
-from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
+from tfdbg_tui.diagnosis.history import by_step, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.op_traits import ADDS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import PENALTY_TOO_STRONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.symmetry import uses_of_value
+from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.training import AVERAGES, losses, may_be_negative
 from tfdbg_tui.diagnosis.updates import layer_of_variable, variables_read
+from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
@@ -22,11 +25,13 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Layer
+    from tfdbg_tui.logdir import Layer, Variable
 
 _MANY = 6  # measured steps
 _GONE = 0.1  # of what they were at first, penalties are at most, as their weights are next to 0
 _SAME = 0.9  # of what it was at first, the rest of the loss is at least
+_NOTHING = 0.01  # of their first size, kernels are at most that are as good as 0
+_STANDS = 0.7  # of what it was, a loss is at least by which nothing but a bias was learned
 _FOLLOWED = 200  # tensors that a term of a loss is made of
 _JOINS = ADDS - {"Sub"} | {"Pack", "Cast", "Identity", "Reshape"}
 _READS = READS | {"VariableV2", "Variable"}
@@ -34,7 +39,70 @@ _OF_WEIGHTS = ELEMENTWISE | AVERAGES | _READS | {"Const", "L2Loss", "StridedSlic
 """Types of ops that penalties are made of: none of them multiplies weights with data."""
 
 
-def find_penalties(dataflow: Dataflow) -> Iterator[Suspect]:
+class _Kernel(NamedTuple):
+    """A variable that data are multiplied with: its largest number at first, and at last."""
+
+    event: TensorEvent
+    variable: Variable
+    first: float
+    last: float
+
+
+def find_too_strong(dataflow: Dataflow) -> list[Suspect]:
+    """Return what has made weights next to nothing, where nothing else was learned."""
+    return list(_find_penalties(dataflow)) or list(_find_weights_gone(dataflow))
+
+
+def _find_weights_gone(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield a value of the first kernel, if all are next to nothing and no loss has fallen.
+
+    A single one may be of a model for which 0 is right.
+    """
+    kernels = _kernels(dataflow)
+    if len(kernels) < 2 or any(one.last > _NOTHING * one.first for one in kernels):
+        return
+    rests = [
+        [t for t in _terms(dataflow, loss) if not _is_penalty(dataflow, t)]
+        for loss in losses(dataflow)
+    ]
+    if any(_may_be_negative(dataflow, term) for rest in rests for term in rest):
+        return
+    sizes = [_sizes(dataflow, rest) for rest in rests]
+    if not sizes or any(not first or last < _STANDS * first for first, last in sizes):
+        return
+    (event, variable, *ends), (first, last) = kernels[0], sizes[0]
+    evidence = (
+        f"all {len(kernels):,} kernels go to 0: the largest number of {variable.name} was "
+        f"{ends[0]:.3g} at first, and is {ends[1]:.3g}; the loss without penalties was "
+        f"{first:.3g}, and is {last:.3g}"
+    )
+    layer, *others = dict.fromkeys(layer_of_variable(dataflow, one.variable) for one in kernels)
+    yield Suspect(
+        event,
+        PENALTY_TOO_STRONG,
+        Match("likely", evidence),
+        len(kernels),
+        layer,
+        tuple(one for one in others if one is not None),
+    )
+
+
+def _kernels(dataflow: Dataflow) -> list[_Kernel]:
+    """Return the variables that may be trained and that data are multiplied with, in steps."""
+    values = VariableValues(dataflow.run, dataflow.calls)
+    kernels: dict[Variable, _Kernel] = {}
+    for event, measured in measured_tensors(dataflow.run):
+        for variable, found in values.of_measured(event, measured):
+            _, largest = by_step(dataflow.run, found)
+            if not variable.trainable or variable in kernels or len(largest) < _MANY:
+                continue
+            if any(use.op_type in OF_WEIGHTS for use in uses_of_value(dataflow, event)):
+                last = float(np.median(largest[-(len(largest) // 3) :]))
+                kernels[variable] = _Kernel(event, variable, float(largest[0]), last)
+    return list(kernels.values())
+
+
+def _find_penalties(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the largest penalty of each loss that weights have become next to nothing for.
 
     The rest of the loss is what it was then: all that was learned is to have no weights.

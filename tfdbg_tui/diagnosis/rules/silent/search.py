@@ -28,7 +28,7 @@ from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
 from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach
-from tfdbg_tui.diagnosis.rules.silent.penalty import find_penalties
+from tfdbg_tui.diagnosis.rules.silent.penalty import find_too_strong
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.softmax_of_one import find_softmax_of_one
@@ -94,7 +94,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         ),
         *find_unchanged(dataflow),
         *find_tiny_updates(dataflow),
-        *find_penalties(dataflow),
+        *find_too_strong(dataflow),
         *find_units_alike(dataflow),
         *find_exploded_slots(dataflow),
         *find_stalled(dataflow),

@@ -56,7 +56,7 @@ def find_units_alike(dataflow: Dataflow) -> list[Suspect]:
     products = {
         use.event: read
         for read in reads
-        for use in _uses(dataflow, read.event)
+        for use in uses_of_value(dataflow, read.event)
         if use.event is not None and use.op_type in OF_WEIGHTS
     }
     if len({read.variable for read in products.values()}) < 2:
@@ -117,8 +117,13 @@ def _begin_alike(dataflow: Dataflow) -> list[_Read]:
     ]
 
 
-def _uses(dataflow: Dataflow, event: TensorEvent) -> Iterator[Use]:
-    """Yield what a value of a variable is used for, as it is, converted or reshaped."""
+def uses_of_value(dataflow: Dataflow, event: TensorEvent) -> Iterator[Use]:
+    """Yield what a value of a variable is used for, as it is, converted or reshaped.
+
+    Args:
+        dataflow: Of the run.
+        event: The value.
+    """
     for use in dataflow.consumers(event):
         if use.op_type in _SAME_NUMBERS and use.event is not None:
             yield from dataflow.consumers(use.event)
@@ -141,7 +146,7 @@ def _stay_alike(dataflow: Dataflow, read: _Read) -> bool:
 
 def _added_to(dataflow: Dataflow, bias: TensorEvent) -> Iterator[TensorEvent]:
     """Yield the tensors that a value of a variable is added to."""
-    for use in _uses(dataflow, bias):
+    for use in uses_of_value(dataflow, bias):
         if use.event is not None and use.op_type in _ADDS_BIAS:
             for producer in dataflow.producers(use.event):
                 if producer.event is not None:
