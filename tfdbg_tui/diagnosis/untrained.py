@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
-from tfdbg_tui.diagnosis.events import stack_id_of
+from tfdbg_tui.diagnosis.events import stack_id_of, summary_of
 from tfdbg_tui.diagnosis.function_names import INITIALIZER, readable_function
+from tfdbg_tui.diagnosis.history import by_step, measured_tensors
 from tfdbg_tui.diagnosis.training import made_of, target_of
 from tfdbg_tui.diagnosis.updates import variables_read
+from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.logdir import GradientRequest, Graph, Layer, Run, Variable
 
+_MEASURED = 5  # values of a variable that are the same, though something assigns to it
 _MOST = 20_000  # executions that assign, whose inputs are read
 _LOADER = re.compile(r"[/\\]tensorflow[/\\]python[/\\]saved_model[/\\]load\.py$")
 """The file of TensorFlow that makes the variables of a SavedModel."""
@@ -34,11 +38,13 @@ class Untrained(NamedTuple):
         layer: The layer that has them, and no other that does; None for what is in none.
         variables: These.
         asked: Whether their gradients are asked for: they have none.
+        assigned: Whether something assigns to them, and it is what they were.
     """
 
     layer: Layer | None
     variables: tuple[Variable, ...]
     asked: bool
+    assigned: bool = False
 
 
 def find_untrained(dataflow: Dataflow) -> list[Untrained]:
@@ -60,12 +66,41 @@ def find_untrained(dataflow: Dataflow) -> list[Untrained]:
     changed = _assigned(dataflow, connected)
     again = _assigned(dataflow, changed, times=2)
     wanted &= _without_gradient(run, changed) | _left_out(dataflow, again, known)
-    wanted -= _assigned(dataflow, wanted)
+    assigned = _assigned(dataflow, wanted)
+    # Who puts zeros in place of gradients that are None, lets the optimizer assign what was there.
+    kept = _kept(dataflow, assigned & unconnected)
+    wanted -= assigned - kept
     trained = [v for key, v in known.items() if key not in wanted]
     return [
-        Untrained(layer, variables, any(v.key in unconnected for v in variables))
+        Untrained(
+            layer,
+            variables,
+            any(v.key in unconnected for v in variables),
+            any(v.key in kept for v in variables),
+        )
         for layer, variables in _by_layer((known[key] for key in sorted(wanted)), trained)
     ]
+
+
+def _kept(dataflow: Dataflow, wanted: set[Key]) -> set[Key]:
+    """Return those variables whose values are the same whenever they were measured, to the bit."""
+    run = dataflow.run
+    values = VariableValues(run, dataflow.calls) if wanted else None
+    ends: dict[Key, set[tuple[float | None, float | None]]] = defaultdict(set)
+    times = Counter[Key]()
+    for event, measured in measured_tensors(run) if values is not None else ():
+        for variable, found in values.of_measured(event, measured):
+            if variable.key not in wanted:
+                continue
+            times[variable.key] = max(times[variable.key], len(by_step(run, found)[0]))
+            for row in found.rows.tolist():
+                value = summary_of(run, replace(event, index=row))
+                ends[variable.key].add((value.minimum, value.maximum) if value else (None, None))
+    return {
+        key
+        for key, some in ends.items()
+        if len(some) == 1 and None not in next(iter(some)) and times[key] >= _MEASURED
+    }
 
 
 def _without_gradient(run: Run, changed: set[Key]) -> set[Key]:

@@ -222,6 +222,16 @@ LAYER_NEVER_CHANGES = Explanation(
     "integers. If it is to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
+NOTHING_TRAINED = Explanation(
+    id="nothing-trained",
+    title="A training in which nothing is trained",
+    why="All layers that have weights are frozen: there is no gradient, the optimizer has no "
+    "variable to change, and the loss stays what it was.",
+    fix="Set trainable = True for the layers that are to learn, before compile. The last one of "
+    "model.layers may have no weights (an activation, dropout): leave out of what is frozen the "
+    "last one that has.",
+    example=Example("6 variables with trainable = False, the same in each of 80 steps of fit"),
+)
 ZERO_WEIGHTS = replace(
     LAYER_NEVER_CHANGES,
     why="Weights that begin with 0 in several layers stay 0: what the layers give is 0, and so is "
@@ -302,6 +312,7 @@ EXPLANATIONS = (
     VANISHING_GRADIENT,
     OUTPUT_CANCELLED,
     LAYER_NEVER_CHANGES,
+    NOTHING_TRAINED,
     NO_GRADIENT,
     UPDATES_TOO_SMALL,
     PENALTY_TOO_STRONG,

@@ -63,7 +63,8 @@ def _cut_off(behind: list[Untrained], cut: Cut) -> Suspect:
     nearest_first = sorted(behind, key=lambda one: min(cut.keys.index(key) for key in _keys(one)))
     variables = tuple(variable for one in nearest_first for variable in one.variables)
     layer, *others = dict.fromkeys(one.layer for one in nearest_first)
-    evidence = _evidence(Untrained(layer, variables, asked=True), None)
+    assigned = any(one.assigned for one in nearest_first)
+    evidence = _evidence(Untrained(layer, variables, asked=True, assigned=assigned), None)
     more = f" and {len(others):,} more layer{'s' * (len(others) > 1)}" if others else ""
     match = Match("likely", f"{evidence}; {cut.text} lets no gradient through to it{more}")
     return Suspect(
@@ -123,9 +124,11 @@ def _evidence(untrained: Untrained, taker: Layer | None) -> str:
     names = [variable.name for variable in untrained.variables]
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     asked = "no gradient gets to them" if untrained.asked else "nobody asks for their gradients"
+    kept = "what is assigned to them is what they were"
+    assigned = kept if untrained.assigned else "nothing assigns to them"
     layer = f"layer {untrained.layer.path}: " if untrained.layer else ""
     return (
-        f"{layer}{', '.join(names[:_NAMED])}{more}: {asked}, and nothing assigns to them, "
+        f"{layer}{', '.join(names[:_NAMED])}{more}: {asked}, and {assigned}, "
         f"while other variables are trained{_through_numpy(taker)}"
     )
 

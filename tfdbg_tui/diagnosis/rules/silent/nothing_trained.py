@@ -1,0 +1,91 @@
+"""Calls of Keras' `fit` that train nothing, as all variables of the model are frozen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.history import by_step, computed, measured_tensors
+from tfdbg_tui.diagnosis.locations import is_loss_of_fit
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent.explanations import NOTHING_TRAINED
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.symmetry import uses_of_value
+from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
+from tfdbg_tui.diagnosis.variable_values import VariableValues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Variable
+
+_MANY = 5  # measured steps
+
+
+def find_nothing_trained(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the loss of a `fit` whose model has kernels, none of which may be trained or changes.
+
+    That of a training step of Keras' own: one of the program may train in ways that are unknown.
+    """
+    run = dataflow.run
+    may_train = run.gradient_requests or any(variable.trainable for variable in run.variables)
+    if not run.num_epochs or may_train:
+        return
+    loss = next(_losses(dataflow), None)
+    steps = _steps_of_kernels(dataflow)
+    if loss is None or not steps or any(_may_change(dataflow, kernel) for kernel in steps):
+        return
+    layer, *others = dict.fromkeys(kernel.layer for kernel in steps)
+    evidence = (
+        f"none of the {len(run.variables):,} variables may be trained (layer.trainable is False), "
+        f"and the {len(steps):,} kernels are what they were in all {max(steps.values()):,} steps "
+        f"measured"
+    )
+    yield Suspect(
+        loss,
+        NOTHING_TRAINED,
+        Match("likely", evidence),
+        len(steps),
+        layer,
+        tuple(one for one in others if one is not None),
+    )
+
+
+def _losses(dataflow: Dataflow) -> Iterator[TensorEvent]:
+    """Yield what Keras has computed as losses of training steps, the last of each graph first."""
+    run = dataflow.run
+    for graph_id, graph in list(run.graphs.items()):
+        for op in reversed(list(graph.ops.values())):
+            if is_loss_of_fit(run, op.stack_id):
+                yield from computed(dataflow, graph_id, op.name)
+
+
+def _steps_of_kernels(dataflow: Dataflow) -> dict[Variable, int]:
+    """Return in how many steps the variables were measured that layers multiply data with.
+
+    Empty if one of them was not the same in all.
+    """
+    values = VariableValues(dataflow.run, dataflow.calls)
+    steps: dict[Variable, int] = {}
+    for event, measured in measured_tensors(dataflow.run):
+        for variable, found in values.of_measured(event, measured):
+            _, largest = by_step(dataflow.run, found)
+            if variable.layer is None or len(largest) < _MANY:
+                continue
+            if np.ptp(largest):
+                return {}
+            if any(use.op_type in OF_WEIGHTS for use in uses_of_value(dataflow, event)):
+                steps[variable] = max(steps.get(variable, 0), len(largest))
+    return steps
+
+
+def _may_change(dataflow: Dataflow, variable: Variable) -> bool:
+    """Whether a function assigns to a variable."""
+    return any(
+        graph.file_set == variable.file_set
+        and dataflow.variables.assigned_in(graph.graph_id, variable.handle)
+        for graph in list(dataflow.run.graphs.values())
+    )
