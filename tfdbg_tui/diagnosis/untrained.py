@@ -84,11 +84,13 @@ def find_untrained(dataflow: Dataflow) -> list[Untrained]:
 
 def _kept(dataflow: Dataflow, wanted: set[Key]) -> set[Key]:
     """Return those variables whose values are the same whenever they were measured, to the bit."""
+    if not wanted:
+        return set()
     run = dataflow.run
-    values = VariableValues(run, dataflow.calls) if wanted else None
+    values = VariableValues(run, dataflow.calls)
     ends: dict[Key, set[tuple[float | None, float | None]]] = defaultdict(set)
     times = Counter[Key]()
-    for event, measured in measured_tensors(run) if values is not None else ():
+    for event, measured in measured_tensors(run):
         for variable, found in values.of_measured(event, measured):
             if variable.key not in wanted:
                 continue

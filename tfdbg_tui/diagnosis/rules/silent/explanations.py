@@ -93,6 +93,16 @@ TARGET_OUT_OF_REACH = Explanation(
     "(pictures from 0 to 1, not 255) to what it gives.",
     example=Example("Sub(targets up to 103, Sigmoid(…) = [0.99, …]), then Square, in each step"),
 )
+TARGETS_TOO_LARGE = Explanation(
+    id="targets-too-large",
+    title="Targets so large that the model does not come near them",
+    why="The loss compares what the model gives with numbers that are 100,000 times as large and "
+    "more, in all steps. Adam and RMSprop move each weight by about the learning rate in a step, "
+    "however large the gradient is: the loss stays what it was.",
+    fix="Scale the targets: subtract their mean and divide by their standard deviation, or take "
+    "the logarithm; undo that in what is predicted.",
+    example=Example("Square(Sub(targets up to 1e8, AddV2(…) of at most 28)) in each of 120 steps"),
+)
 NOT_PROBABILITIES = Explanation(
     id="not-probabilities",
     title="A cross entropy of numbers that are no probabilities",
@@ -300,6 +310,7 @@ EXPLANATIONS = (
     SOFTMAX_OF_ONE,
     NORM_OF_ONE,
     TARGET_OUT_OF_REACH,
+    TARGETS_TOO_LARGE,
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,
     MOST_STEPS_SKIPPED,

@@ -28,7 +28,7 @@ from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
 from tfdbg_tui.diagnosis.rules.silent.nothing_trained import find_nothing_trained
-from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach
+from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach, find_too_large
 from tfdbg_tui.diagnosis.rules.silent.penalty import find_too_strong
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
@@ -86,6 +86,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_softmax_of_one(dataflow, measured),
         *find_not_probabilities(dataflow, measured),
         *find_out_of_reach(dataflow, measured),
+        *find_too_large(dataflow, measured),
         *find_near_overflow(dataflow.run, search.reckoned),
         *(
             list(find_at_bound(dataflow))
