@@ -164,7 +164,8 @@ class Program:
     ) -> None:
         """Records an op; `line` is that of the program which made it, where that is recorded.
 
-        With `in_library` it was made by what that line calls of Keras: the function's name.
+        With `in_library` it was made by what that line calls of Keras: the name of the function, or
+        of several that call each other, as ``fit/train_step``.
         """
         record = events.GraphOpCreation(
             op_type=op_type,
@@ -257,10 +258,10 @@ class Program:
         frames = [events.StackFrameWithId(f"line {line}", place)]
         if traced:
             frames.insert(0, events.StackFrameWithId("traces", traces))
-        if in_library:
-            file_index = _LIBRARY_FILES.get(in_library, 2)
-            keras = events.FileLineCol(file_index=file_index, line=1, func=in_library)
-            frames.append(events.StackFrameWithId(f"in {in_library}", keras))
+        for function in in_library.split("/") if in_library else ():
+            file_index = _LIBRARY_FILES.get(function, 2)
+            keras = events.FileLineCol(file_index=file_index, line=1, func=function)
+            frames.append(events.StackFrameWithId(f"in {function}", keras))
         for frame in frames:
             self._add("stack_frames", stack_frame_with_id=frame.encode())
         return events.CodeLocation("host", [frame.id for frame in frames]).encode()

@@ -75,3 +75,38 @@ def test_weights_that_become_smaller(
 
 def test_a_term_of_what_the_data_make_is_no_penalty(tmp_path: Path) -> None:
     assert told(program(tmp_path, joined_by="AddV2", of="MatMul:0"), [2.4] * STEPS, GONE) == []
+
+
+@pytest.mark.parametrize(
+    ("last", "loss", "expected"),
+    [
+        ((1e-3, 1e-3), 0.69, [("penalty-too-strong", "layer 1")]),
+        ((1e-3, 0.2), 0.69, []),  # one is still there
+        ((1e-3, 1e-3), 0.2, []),  # 0 is right
+    ],
+)
+def test_weights_that_decay_to_nothing(
+    tmp_path: Path, last: tuple[float, float], loss: float, expected: list[tuple[str, str]]
+) -> None:
+    """The weight decay of an optimizer is no term of the loss."""
+    recorded = Program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "x", "v1", "v2", captured=(1, 2))
+    given = "x:0"
+    for number in (1, 2):
+        recorded.layer(number, 0, f"layer {number}", "Dense")
+        recorded.variable(number, layer=number)
+        recorded.op("f", "ReadVariableOp", f"read{number}", f"v{number}:0")
+        recorded.op("f", "MatMul", f"MatMul{number}", given, f"read{number}:0", layer=number)
+        recorded.op("f", "AssignSubVariableOp", f"assign{number}", f"v{number}:0", "x:0", outputs=0)
+        given = f"MatMul{number}:0"
+    recorded.op("f", "Mean", "loss", given, "axes:0")
+    recorded.gradients([1, 2], of=("f", "loss:0"))
+    for step in range(STEPS):
+        values = {"MatMul1": 1.0, "MatMul2": 1.0, "loss": loss if step > 2 else 0.8}
+        values |= {f"read{n}": 0.4 if step < 3 else end for n, end in enumerate(last, start=1)}
+        for name, value in values.items():
+            recorded.trace("f", name, floats(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1)
+    suspects = diagnose(recorded.open()).suspects
+    assert [(one.rule, one.layer.name if one.layer else "") for one in suspects] == expected

@@ -59,7 +59,7 @@ def _find_weights_gone(dataflow: Dataflow) -> Iterator[Suspect]:
     A single one may be of a model for which 0 is right.
     """
     kernels = _kernels(dataflow)
-    if len(kernels) < 2 or any(one.last > _NOTHING * one.first for one in kernels):
+    if len(kernels) < 2 or not all(one.last < _NOTHING * one.first for one in kernels):
         return
     rests = [
         [t for t in _terms(dataflow, loss) if not _is_penalty(dataflow, t)]
