@@ -25,8 +25,8 @@ FROZEN: dict[str, bool | str] = {
 }
 
 
-def told(tmp_path: Path, how: dict[str, bool | str]) -> list[tuple[str, str]]:
-    """Returns what is suspected of a model of one layer, and the name of the layer."""
+def told(tmp_path: Path, how: dict[str, bool | str]) -> list[tuple[str, str, int | None]]:
+    """Returns what is suspected of a model of one layer, the name of the layer, and the step."""
     recorded = Program(tmp_path)
     recorded.layer(1, 0, "hidden", "Dense")
     recorded.variable(KERNEL, layer=1, trainable=bool(how["trainable"]))
@@ -49,11 +49,11 @@ def told(tmp_path: Path, how: dict[str, bool | str]) -> list[tuple[str, str]]:
             recorded.trace("f", name, floats(value), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1)
     suspects = diagnose(recorded.open()).suspects
-    return [(one.rule, one.layer.name if one.layer else "") for one in suspects]
+    return [(one.rule, one.layer.name if one.layer else "", one.step) for one in suspects]
 
 
 def test_a_fit_of_a_frozen_model(tmp_path: Path) -> None:
-    assert told(tmp_path, FROZEN) == [("nothing-trained", "hidden")]
+    assert told(tmp_path, FROZEN) == [("nothing-trained", "hidden", 0)]
 
 
 @pytest.mark.parametrize(

@@ -80,13 +80,16 @@ def test_a_term_of_what_the_data_make_is_no_penalty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("last", "loss", "expected"),
     [
-        ((1e-3, 1e-3), 0.69, [("penalty-too-strong", "layer 1")]),
+        ((1e-3, 1e-3), 0.69, [("penalty-too-strong", 3, ["layer 1", "layer 2"])]),
         ((1e-3, 0.2), 0.69, []),  # one is still there
         ((1e-3, 1e-3), 0.2, []),  # 0 is right
     ],
 )
 def test_weights_that_decay_to_nothing(
-    tmp_path: Path, last: tuple[float, float], loss: float, expected: list[tuple[str, str]]
+    tmp_path: Path,
+    last: tuple[float, float],
+    loss: float,
+    expected: list[tuple[str, int, list[str]]],
 ) -> None:
     """The weight decay of an optimizer is no term of the loss."""
     recorded = Program(tmp_path)
@@ -109,4 +112,10 @@ def test_weights_that_decay_to_nothing(
             recorded.trace("f", name, floats(value), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1)
     suspects = diagnose(recorded.open()).suspects
-    assert [(one.rule, one.layer.name if one.layer else "") for one in suspects] == expected
+    names = [[one.layer.name if one.layer else ""] for one in suspects]
+    others = [[layer.name for layer in one.other_layers] for one in suspects]
+    found = [
+        (one.rule, one.step, [*name, *more])
+        for one, name, more in zip(suspects, names, others, strict=True)
+    ]
+    assert found == expected

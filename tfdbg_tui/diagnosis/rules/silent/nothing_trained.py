@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,12 +56,13 @@ def find_nothing_trained(dataflow: Dataflow) -> Iterator[Suspect]:
 
 
 def _losses(dataflow: Dataflow) -> Iterator[TensorEvent]:
-    """Yield what Keras has computed as losses of training steps, the last of each graph first."""
+    """Yield the first computation of what Keras has computed as losses of training steps."""
     run = dataflow.run
     for graph_id, graph in list(run.graphs.items()):
         for op in reversed(list(graph.ops.values())):
             if is_loss_of_fit(run, op.stack_id):
-                yield from computed(dataflow, graph_id, op.name)
+                for event in computed(dataflow, graph_id, op.name):
+                    yield replace(event, index=int(dataflow.timeline.rows_of(event.index)[0]))
 
 
 def _steps_of_kernels(dataflow: Dataflow) -> dict[Variable, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,7 +41,14 @@ _OF_WEIGHTS = ELEMENTWISE | AVERAGES | _READS | {"Const", "L2Loss", "StridedSlic
 
 
 class _Kernel(NamedTuple):
-    """A variable that data are multiplied with: its largest number at first, and at last."""
+    """A variable that data are multiplied with.
+
+    Attributes:
+        event: The first value that is next to nothing, else the last.
+        variable: The variable.
+        first: Its largest number at first.
+        last: Its largest number at last.
+    """
 
     event: TensorEvent
     variable: Variable
@@ -97,8 +105,10 @@ def _kernels(dataflow: Dataflow) -> list[_Kernel]:
             if not variable.trainable or variable in kernels or len(largest) < _MANY:
                 continue
             if any(use.op_type in OF_WEIGHTS for use in uses_of_value(dataflow, event)):
-                last = float(np.median(largest[-(len(largest) // 3) :]))
-                kernels[variable] = _Kernel(event, variable, float(largest[0]), last)
+                first, last = float(largest[0]), float(np.median(largest[-(len(largest) // 3) :]))
+                gone = found.rows[found.largest < _NOTHING * first].tolist()
+                begins = replace(event, index=gone[0]) if gone else event
+                kernels[variable] = _Kernel(begins, variable, first, last)
     return list(kernels.values())
 
 
