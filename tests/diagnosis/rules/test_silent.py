@@ -216,6 +216,26 @@ def test_products_that_have_exploded_saturate_what_comes_after(
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize(("end", "expected"), [(1e12, ["numbers-explode"]), (1e6, [])])
+def test_products_become_as_large_as_their_targets(
+    tmp_path: Path, end: float, expected: list[str]
+) -> None:
+    """What a layer without an activation gives is compared with numbers of any size."""
+    recorded = program(tmp_path)
+    recorded.variable(1)
+    recorded.op("f", "MatMul", "product", "x:0", "y:0")
+    recorded.op("f", "Square", "Square", "product:0")
+    recorded.op("f", "Mean", "loss", "Square:0", "axes:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "loss:0", outputs=0)
+    recorded.gradients([1], of=("f", "loss:0"))
+    for step in range(CALLS):
+        for name, size in (("product", (0.5, 1e9)), ("Square", (1e12, end)), ("loss", (1e12, end))):
+            value = some(size[step >= 2], 1 if name == "loss" else 64)
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize(
     ("before", "expected"), [("BiasAdd", ["saturated-activation"]), ("RealDiv", [])]
 )

@@ -15,7 +15,13 @@ from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import AVERAGES, losses, magnitudes_of_loss, may_be_negative
+from tfdbg_tui.diagnosis.training import (
+    AVERAGES,
+    losses,
+    losses_that_fall,
+    magnitudes_of_loss,
+    may_be_negative,
+)
 from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -122,7 +128,8 @@ def find_exploded(dataflow: Dataflow) -> list[Suspect]:
     """Return the first product of layers that has become far larger at once and stays so.
 
     An activation that is unbounded does so in a recurrent cell.  What saturates after it is a
-    consequence, and then no gradient tells of it.
+    consequence, and then no gradient tells of it.  Where all losses become smaller, targets may be
+    as large.
     """
     run = dataflow.run
     if not dataflow.variables.trained:
@@ -135,7 +142,8 @@ def find_exploded(dataflow: Dataflow) -> list[Suspect]:
         grown = _risen(run, event, found)
         if grown is not None:
             exploded.append(grown)
-    if not exploded:
+    fall = losses_that_fall(dataflow) if exploded else []
+    if not exploded or (fall and all(fall)):
         return []
     event, evidence = min(exploded, key=lambda one: one[0].index)
     others = f"; so did {len(exploded) - 1:,} other products" if len(exploded) > 1 else ""
