@@ -269,6 +269,14 @@ NO_GRADIENT = Explanation(
     "at the scale of its inputs and initial weights.",
     example=Example("ClipByValue([7000, …], 0, 1): all gradients are 0 in each of 60 steps"),
 )
+LOSS_OF_ZERO = replace(
+    NO_GRADIENT,
+    why="The loss is 0 in all steps: a margin of the wrong sign or size, a mask or a weight of 0, "
+    "or a difference of what is always the same leaves nothing to learn. So it is, too, where a "
+    "model has learned all that the loss asks for before it was recorded.",
+    fix="Look at what the loss is clipped at, at the signs of what it compares, and at its masks "
+    "and weights.",
+)
 UPDATES_TOO_SMALL = Explanation(
     id="updates-too-small",
     title="Steps so short that the variables stay as they are",
