@@ -63,9 +63,9 @@ def find_out_of_reach(dataflow: Dataflow, measured: Measured) -> Iterator[Suspec
 
 
 def find_too_large(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
-    """Yield what models give, where losses are the squares of targets that are far larger.
+    """Yield what models give, where losses are made of targets that are far larger.
 
-    The loss shows that the targets are no numbers that a mask takes out.
+    The loss shows that the targets are no numbers that a mask takes out, and no few among others.
 
     Args:
         dataflow: Of the run.
@@ -83,14 +83,15 @@ def find_too_large(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
             continue
         for event in made_of(dataflow, loss):
             found = differences.get(place_of(run, event))
-            if found is None or not _is_squared(dataflow, event):
+            if found is None:
                 continue
             given, *others = *_compared_with_data(dataflow, event), None
             if given is None or others != [None]:
                 continue
             away = found.largest.min() ** (1.0 if op_type_of(run, event) == "Sub" else 0.5)
+            mean = of_loss.min() ** (0.5 if _is_squared(dataflow, event) else 1.0)
             largest = magnitudes_of(dataflow, given).largest.max(initial=0.0)
-            if 0 < _TIMES * largest <= min(away, of_loss.min() ** 0.5):
+            if 0 < _TIMES * largest <= min(away, mean):
                 evidence = (
                     f"the model gives at most {largest:.3g}, and is compared with numbers that are "
                     f"{away:.3g} away and more in each of {len(found):,} computations measured; "
@@ -100,7 +101,7 @@ def find_too_large(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
 
 
 def _is_squared(dataflow: Dataflow, difference: TensorEvent) -> bool:
-    """Whether the loss is of squares, so that the largest differences are what counts."""
+    """Whether the loss is of the squares of differences."""
     uses = {use.op_type for use in dataflow.consumers(difference)}
     return op_type_of(dataflow.run, difference) == "SquaredDifference" or "Square" in uses
 
