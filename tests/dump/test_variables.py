@@ -99,6 +99,30 @@ def test_what_is_trained_is_on_record(run: tfdbg_tui.Run) -> None:
     assert found == {"net/cut", "net/hidden"}
 
 
+def test_zeros_in_place_of_no_gradient_are_none(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        used, cut, of_unknown_size = tf.Variable([1.0]), tf.Variable([1.0]), unknown_size()
+
+        @tf.function
+        def gradients() -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(used + tf.sign(used) + tf.stop_gradient(cut))
+            asked, zero = [used, cut, of_unknown_size], tf.UnconnectedGradients.ZERO
+            return tape.gradient(loss, asked, unconnected_gradients=zero)
+
+        assert [gradient.numpy().sum() for gradient in gradients()] == [1.0, 0.0, 0.0]
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (told,) = tfdbg_tui.open_run(tmp_path).gradient_requests
+    assert (len(told.asked), len(told.unconnected)) == (3, 2)
+    assert told.unconnected == told.asked[1:]
+
+
+def unknown_size() -> Any:
+    return tf.Variable(tf.ones([2]), shape=tf.TensorShape([None]))
+
+
 def test_gradients_that_are_only_looked_at_are_no_training(tmp_path: Path) -> None:
     """What one tape trains says nothing of what others were asked for."""
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)

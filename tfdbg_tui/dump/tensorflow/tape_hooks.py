@@ -31,6 +31,7 @@ _GRADIENT_FUNCTION = declare(
 )
 _GRADIENT_IN_GRAPH = declare(gradients_util, "_MaybeCompile", "scope", "op")
 _REQUESTS = "what gradients are asked for"
+_ZEROS = frozenset(("Const", "ZerosLike"))
 _watched_variables = method(Tape, "watched_variables")
 
 
@@ -72,7 +73,9 @@ class TapeHooks:
                     told = _eager_ids(answers), sys._getframe(1)
                     self._listener.tell("gradients_end", *told)
             raw = kwargs.get("sources_raw") or sources
-            self._listener.attempt(_REQUESTS, self._tell, tape, target, raw, answers)
+            fills = kwargs.get("unconnected_gradients") == tf.UnconnectedGradients.ZERO
+            found = [None if fills and _is_filled_in(answer) else answer for answer in answers]
+            self._listener.attempt(_REQUESTS, self._tell, tape, target, raw, found)
             return answers
 
         return imperative_grad
@@ -89,6 +92,14 @@ class TapeHooks:
             target = targets[0] if len(targets) == 1 else None
             told = target, wanted, found, watched, sys._getframe(3)
             self._listener.tell("gradients_asked", *told)
+
+
+def _is_filled_in(answer: Any) -> bool:
+    """Return whether a gradient in a graph is zeros that stand for none."""
+    if not isinstance(answer, tf.Tensor) or is_eager(answer):
+        return False
+    name = answer.op.name.rpartition("/")[2]
+    return answer.op.type in _ZEROS and name.startswith("zeros_like")
 
 
 def depth_of_gradient(frame: FrameType | None) -> int | None:
