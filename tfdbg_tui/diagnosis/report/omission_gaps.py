@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 _NAMED = 4
 _CHECK_NUMERICS = "tf.debugging.enable_check_numerics()"
 _CHECK_TENSOR = 'tf.debugging.check_numerics(tensor, "name")'
-_LOOK_AT_IT = "To look at it all the same, write at the top of the program:"
+_LOOK_AT_IT = (
+    "To look at it all the same, write at the top of the program (it ends at the first NaN or ∞ "
+    "then, also at one that is meant):"
+)
 
 
 def left_out(run: Run) -> Iterator[Gap]:
