@@ -105,7 +105,7 @@ def test_people_are_told_the_values_in_both(
     assert main(["diff", *paths]) == 1
     out = capsys.readouterr().out
     assert "1. Log:1 (Log) in f, computation 2" in out
-    assert "first      all finite (graph execution 1)" in out
+    assert "first      all finite, 2 (graph execution 1)" in out
     assert "second     1 NaN (graph execution 1)" in out
 
 

@@ -23,7 +23,10 @@ _ALL_DIGITS = 17  # of a float64
 
 
 def counts_text(summary: TensorSummary | None) -> str:
-    """Return the counts that are not zero: ``3 -∞, 29 zero, 968 negative``."""
+    """Return the counts that are not zero: ``3 -∞, 29 zero, 968 negative``.
+
+    Where nothing was counted, as it is finite, the smallest and the largest number.
+    """
     if summary is None:
         return "not recorded"
     parts = [
@@ -37,7 +40,12 @@ def counts_text(summary: TensorSummary | None) -> str:
         return "empty"
     if summary.has_inf_or_nan is None:
         return "values not recorded"
-    return "has NaN or ∞" if summary.has_inf_or_nan else "all finite"
+    if summary.has_inf_or_nan:
+        return "has NaN or ∞"
+    if summary.minimum is None or summary.maximum is None:
+        return "all finite"
+    ends = dict.fromkeys(f"{end:.4g}" for end in (summary.minimum, summary.maximum))
+    return f"all finite, {' to '.join(ends)}"
 
 
 def bad_elements_text(summary: TensorSummary | None, number: int = 4) -> str:
