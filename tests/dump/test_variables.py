@@ -18,7 +18,7 @@ from tensorflow.python.ops import variables as tf_variables  # noqa: E402
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.diagnosis import SIDES, heat_of  # noqa: E402
 from tfdbg_tui.diagnosis.dataflow.dataflow import Dataflow  # noqa: E402
-from tfdbg_tui.diagnosis.training import losses  # noqa: E402
+from tfdbg_tui.diagnosis.losses import losses  # noqa: E402
 from tfdbg_tui.dump.tensorflow import variables  # noqa: E402
 
 if TYPE_CHECKING:

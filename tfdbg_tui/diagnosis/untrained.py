@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import stack_id_of, summary_of
 from tfdbg_tui.diagnosis.function_names import INITIALIZER, readable_function
 from tfdbg_tui.diagnosis.history import by_step, measured_tensors
-from tfdbg_tui.diagnosis.training import made_of, target_of
+from tfdbg_tui.diagnosis.losses import made_of, target_of
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.diagnosis.worklist import Worklist

@@ -11,17 +11,17 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, dtype_of, in_step, magnitudes_of, measured_tensors
-from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
-from tfdbg_tui.diagnosis.rules.model import Growth, Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import (
+from tfdbg_tui.diagnosis.losses import (
     AVERAGES,
     losses,
     losses_that_fall,
     magnitudes_of_loss,
     may_be_negative,
 )
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
+from tfdbg_tui.diagnosis.rules.model import Growth, Match
+from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 

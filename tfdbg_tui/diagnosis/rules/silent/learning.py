@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.history import by_step
-from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import op_type_of, size_of
 from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
 from tfdbg_tui.diagnosis.rules.silent.explanations import (
@@ -18,7 +19,6 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
-from tfdbg_tui.diagnosis.training import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of, size_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import outputs_of_same_op
 from tfdbg_tui.diagnosis.layers import LayersOfOps
+from tfdbg_tui.diagnosis.losses import given_to, losses, made_of
 from tfdbg_tui.diagnosis.op_traits import ARRANGES, BATCH_NORMS, ELEMENTWISE, JOINS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NORM_OF_ONE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import given_to, losses, made_of
 from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.losses import losses, made_of
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NOT_PROBABILITIES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import losses, made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

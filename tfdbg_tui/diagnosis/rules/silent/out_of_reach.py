@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
+from tfdbg_tui.diagnosis.losses import (
+    all_comes_through,
+    losses,
+    made_of,
+    magnitudes_of_loss,
+)
 from tfdbg_tui.diagnosis.op_traits import ARRANGES
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -14,12 +20,6 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
     TARGETS_TOO_LARGE,
 )
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import (
-    all_comes_through,
-    losses,
-    made_of,
-    magnitudes_of_loss,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,13 +10,13 @@ import numpy as np
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of, measured_tensors
+from tfdbg_tui.diagnosis.losses import AVERAGES, losses, may_be_negative
 from tfdbg_tui.diagnosis.op_traits import ADDS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import PENALTY_TOO_STRONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.symmetry import uses_of_value
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
-from tfdbg_tui.diagnosis.training import AVERAGES, losses, may_be_negative
 from tfdbg_tui.diagnosis.updates import layer_of_variable, variables_read
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.diagnosis.worklist import Worklist

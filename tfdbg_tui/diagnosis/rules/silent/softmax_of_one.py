@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
+from tfdbg_tui.diagnosis.losses import all_comes_through, losses, made_of
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import SOFTMAX_OF_ONE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import all_comes_through, losses, made_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

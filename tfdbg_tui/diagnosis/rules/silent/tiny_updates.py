@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import UPDATES_TOO_SMALL
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.training import losses_that_fall
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
