@@ -219,7 +219,9 @@ class EagerExecutions:
         thread, tape_ops = self._thread.here
         if tape_ops.depth:
             tape_ops.note(taken, made, location)
-        layer = self._layer_of(here, frame, taken, made)
+        layer = here.layer
+        if layer or here.gradient_depth is not None:  # else a call of Python less
+            layer = self._layer_of(here, frame, taken, made)
         is_whole = bool(self._whole_tensors.names) and self._is_whole(op_type, location)
         in_scope = not self._is_limited or is_whole or self._locations.is_in_scope(here, layer)
         if not in_scope and call is None:
