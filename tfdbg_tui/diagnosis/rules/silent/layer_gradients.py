@@ -13,6 +13,8 @@ from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Layer, Run
@@ -29,7 +31,7 @@ _OF_LAYERS = frozenset(
 )
 """Ops that compute the gradients of a layer's weights and inputs."""
 
-_FOLLOWED = 200  # gradients, back to the loss
+_FOLLOWED = 200  # gradients, back to the loss, or what that is made of
 
 
 class LayerGradient(NamedTuple):
@@ -73,9 +75,22 @@ def gradients_of_layers(
 
 def lost_at(dataflow: Dataflow, event: TensorEvent) -> TensorEvent:
     """Return the first of the gradients of 0 that one is made of."""
+    return first_zero(dataflow, event, lambda one: is_backward(dataflow.run, one))
+
+
+def first_zero(
+    dataflow: Dataflow, event: TensorEvent, is_followed: Callable[[TensorEvent], bool]
+) -> TensorEvent:
+    """Return the first of the tensors that are 0 in all steps and that one is made of.
+
+    Args:
+        dataflow: Of the run.
+        event: One that is 0 itself.
+        is_followed: Returns whether a tensor is one to look at.
+    """
     for _ in range(_FOLLOWED):
         made = (producer.event for producer in dataflow.producers(event))
-        given = [one for one in made if one is not None and is_backward(dataflow.run, one)]
+        given = [one for one in made if one is not None and is_followed(one)]
         found = [(one, magnitudes_of(dataflow, one).largest) for one in given]
         before = next((one for one, largest in found if largest.size and not largest.any()), None)
         if before is None:

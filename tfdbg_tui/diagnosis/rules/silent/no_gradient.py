@@ -6,7 +6,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import op_type_of, size_of
-from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
@@ -16,7 +15,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
     NO_GRADIENT,
     ZERO_WEIGHTS,
 )
-from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
+from tfdbg_tui.diagnosis.rules.silent.layer_gradients import first_zero, lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
     from tfdbg_tui.logdir import Layer, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
-
-_FOLLOWED = 200  # tensors of 0 that a loss is made of
 
 
 def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
@@ -64,17 +61,18 @@ def find_no_gradient(
     """
     of_losses = [(loss, magnitudes_of_loss(dataflow, loss).largest) for loss in losses(dataflow)]
     measured_losses = [(loss, largest) for loss, largest in of_losses if largest.size]
-    is_learned = bool(measured_losses) and not any(largest.all() for _, largest in measured_losses)
-    is_nothing = is_learned and not any(largest.any() for _, largest in measured_losses)
-    if not gradients or (is_learned and not is_nothing):
+    if not gradients:
         return
     steps = len(gradients[0].largest)
     evidence = f"all {len(gradients):,} gradients of layers are 0 in all {steps:,} steps measured"
-    if is_nothing:
-        first_zero = _first_zero(dataflow, measured_losses[0][0])
+    if measured_losses and not any(largest.any() for _, largest in measured_losses):
         match = Match("likely", f"the loss is 0, and {evidence}")
-        yield Suspect(first_zero, LOSS_OF_ZERO, match, steps)
+        loss, _ = measured_losses[0]
+        made_zero = first_zero(dataflow, loss, lambda one: op_type_of(dataflow.run, one) != "Const")
+        yield Suspect(made_zero, LOSS_OF_ZERO, match, steps)
         return
+    if measured_losses and not any(largest.all() for _, largest in measured_losses):
+        return  # All is learned.
     zero = _products_with_zeros(dataflow, measured)
     if zero:
         (first, variable), *others = zero
@@ -96,24 +94,6 @@ def find_no_gradient(
     first = min((gradient.event for gradient in gradients), key=lambda event: event.index)
     lost = lost_at(dataflow, first)
     yield Suspect(lost, NO_GRADIENT, Match("likely", evidence), steps)
-
-
-def _first_zero(dataflow: Dataflow, loss: TensorEvent) -> TensorEvent:
-    """Return the first of the tensors of 0 that a loss of 0 is made of."""
-    event = loss
-    for _ in range(_FOLLOWED):
-        made = [producer.event for producer in dataflow.producers(event)]
-        before = next((one for one in made if one and _is_zero(dataflow, one)), None)
-        if before is None:
-            break
-        event = before
-    return event
-
-
-def _is_zero(dataflow: Dataflow, event: TensorEvent) -> bool:
-    """Whether what an op computes is 0 whenever it is measured."""
-    largest = magnitudes_of(dataflow, event).largest
-    return op_type_of(dataflow.run, event) != "Const" and largest.size > 0 and not largest.any()
 
 
 def _products_with_zeros(
