@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.history import by_step, in_step, measured_tensors
 from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import STEPS_TOO_LONG
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
@@ -69,7 +69,7 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
         f"the largest number of {most.variable.name} grew {most.text}; so did "
         f"{len(found) - 1:,} of {len(values) - 1:,} other variables"
     )
-    layer, *others = dict.fromkeys(layer_of_variable(dataflow, jump.variable) for jump in found)
+    layer, others = first_and_others(layer_of_variable(dataflow, jump.variable) for jump in found)
     return [
         Suspect(
             most.event,
@@ -77,7 +77,7 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
             Match("likely", evidence),
             len(found),
             layer,
-            tuple(other for other in others if other is not None),
+            others,
         )
     ]
 

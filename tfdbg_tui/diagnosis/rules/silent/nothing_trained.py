@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.history import by_step, computed, measured_tensors
 from tfdbg_tui.diagnosis.locations import is_loss_of_fit
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NOTHING_TRAINED
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.symmetry import uses_of_value
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -39,7 +39,7 @@ def find_nothing_trained(dataflow: Dataflow) -> Iterator[Suspect]:
     steps = _steps_of_kernels(dataflow)
     if loss is None or not steps or any(_may_change(dataflow, kernel) for kernel in steps):
         return
-    layer, *others = dict.fromkeys(kernel.layer for kernel in steps)
+    layer, others = first_and_others(kernel.layer for kernel in steps)
     evidence = (
         f"none of the {len(run.variables):,} variables may be trained (layer.trainable is False), "
         f"and the {len(steps):,} kernels are what they were in all {max(steps.values()):,} steps "
@@ -51,7 +51,7 @@ def find_nothing_trained(dataflow: Dataflow) -> Iterator[Suspect]:
         Match("likely", evidence),
         len(steps),
         layer,
-        tuple(one for one in others if one is not None),
+        others,
     )
 
 

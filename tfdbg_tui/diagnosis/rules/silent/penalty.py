@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.losses import AVERAGES, losses, may_be_negative
 from tfdbg_tui.diagnosis.op_traits import ADDS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import PENALTY_TOO_STRONG
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.symmetry import uses_of_value
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.updates import layer_of_variable, variables_read
@@ -84,14 +84,14 @@ def _find_weights_gone(dataflow: Dataflow) -> Iterator[Suspect]:
         f"{ends[0]:.3g} at first, and is {ends[1]:.3g}; the loss without penalties was "
         f"{first:.3g}, and is {last:.3g}"
     )
-    layer, *others = dict.fromkeys(layer_of_variable(dataflow, one.variable) for one in kernels)
+    layer, others = first_and_others(layer_of_variable(dataflow, one.variable) for one in kernels)
     yield Suspect(
         event,
         PENALTY_TOO_STRONG,
         Match("likely", evidence),
         len(kernels),
         layer,
-        tuple(one for one in others if one is not None),
+        others,
     )
 
 
@@ -132,15 +132,15 @@ def _find_penalties(dataflow: Dataflow) -> Iterator[Suspect]:
             f"{first:.3g}, and is {last:.3g}"
         )
         penalties.sort(key=lambda term: -_sizes(dataflow, [term])[0])
-        layers = dict.fromkeys(one for term in penalties for one in _layers(dataflow, term))
-        layer, *others = layers or (None,)
+        layers = (one for term in penalties for one in _layers(dataflow, term))
+        layer, others = first_and_others(layers)
         yield Suspect(
             penalties[0],
             PENALTY_TOO_STRONG,
             Match("likely", evidence),
             len(penalties),
             layer,
-            tuple(one for one in others if one is not None),
+            others,
         )
 
 

@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import OPTIMIZER_SLOT_EXPLODED
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
@@ -61,7 +61,7 @@ def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
         f"{slot.optimizer} keeps {slot.name} of up to {size:.3g}{_since(run, found)}, "
         f"whose root is {np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
     )
-    layer, *others = dict.fromkeys(layer_of_variable(dataflow, slot) for _, _, slot in beyond)
+    layer, others = first_and_others(layer_of_variable(dataflow, slot) for _, _, slot in beyond)
     return [
         Suspect(
             event,
@@ -69,7 +69,7 @@ def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
             Match("likely", evidence),
             len(found),
             layer,
-            tuple(other for other in others if other is not None),
+            others,
         )
     ]
 

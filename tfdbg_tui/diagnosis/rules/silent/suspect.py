@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.history import by_step
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.rules.model import Explanation, Match
     from tfdbg_tui.logdir import Layer, Run
@@ -35,6 +37,18 @@ class Suspect:
     layer: Layer | None = None
     others: tuple[Layer, ...] = ()
     step: int | None = None
+
+
+def first_and_others(
+    layers: Iterable[Layer | None],
+) -> tuple[Layer | None, tuple[Layer, ...]]:
+    """Return the layer that a suspect is about, and the others that show it: the first, the rest.
+
+    Args:
+        layers: The layers, each as often as it shows it; None for what is in none.
+    """
+    first, *others = dict.fromkeys(layers) or (None,)
+    return first, tuple(layer for layer in others if layer is not None)
 
 
 def in_which_steps(run: Run, found: Magnitudes) -> str:

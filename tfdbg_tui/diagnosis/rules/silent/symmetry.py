@@ -10,7 +10,7 @@ from tfdbg_tui.diagnosis.history import measured_tensors
 from tfdbg_tui.diagnosis.op_traits import ADDS
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import UNITS_ALIKE
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -85,14 +85,14 @@ def _suspect(dataflow: Dataflow, found: list[tuple[_Read, _Read, TensorEvent]]) 
         f"and are alike in all {len(bias.found):,} values measured, at last "
         f"{bias.found.largest[-1]:.3g}{more}"
     )
-    layer, *others = dict.fromkeys(layer_of_variable(dataflow, one.variable) for one, *_ in found)
+    layer, others = first_and_others(layer_of_variable(dataflow, one.variable) for one, *_ in found)
     return Suspect(
         product,
         UNITS_ALIKE,
         Match("likely", evidence),
         len(bias.found),
         layer,
-        tuple(one for one in others if one is not None),
+        others,
     )
 
 

@@ -9,7 +9,7 @@ from tfdbg_tui.diagnosis.cuts import find_cuts
 from tfdbg_tui.diagnosis.layers import output_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.untrained import Untrained, find_untrained
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _cut_off(behind: list[Untrained], cut: Cut) -> Suspect:
     """
     nearest_first = sorted(behind, key=lambda one: min(cut.keys.index(key) for key in _keys(one)))
     variables = tuple(variable for one in nearest_first for variable in one.variables)
-    layer, *others = dict.fromkeys(one.layer for one in nearest_first)
+    layer, others = first_and_others(one.layer for one in nearest_first)
     assigned = any(one.assigned for one in nearest_first)
     evidence = _evidence(Untrained(layer, variables, asked=True, assigned=assigned), None)
     more = f" and {len(others):,} more layer{'s' * (len(others) > 1)}" if others else ""
@@ -73,7 +73,7 @@ def _cut_off(behind: list[Untrained], cut: Cut) -> Suspect:
         match,
         len(variables),
         layer,
-        tuple(one for one in others if one is not None),
+        others,
     )
 
 
