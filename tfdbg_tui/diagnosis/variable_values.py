@@ -14,6 +14,7 @@ from tfdbg_tui.logdir.definitions.graphs import TensorRef
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.dataflow.calls import Calls
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import ExecutionKind, GraphOp, Run, Site
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _READ = "ReadVariableOp"
 _REFERENCES = frozenset({"VariableV2", "Variable"})
 _READ_IN_V1 = frozenset({_READ, "Identity"})
+_SAME_NUMBERS = frozenset({"Cast", "Reshape"})
 _UPDATES = frozenset({"AssignSubVariableOp", "AssignAddVariableOp"})
 
 
@@ -185,3 +187,17 @@ def _made_in_v1(ops: Iterable[GraphOp], file_set: int) -> dict[str, Variable]:
                 slot_of=kept_of.handle if kept_of else 0,
             )
     return made
+
+
+def uses_of_value(dataflow: Dataflow, event: TensorEvent) -> Iterator[Use]:
+    """Yield what a value of a variable is used for, as it is, converted or reshaped.
+
+    Args:
+        dataflow: Of the run.
+        event: The value.
+    """
+    for use in dataflow.consumers(event):
+        if use.op_type in _SAME_NUMBERS and use.event is not None:
+            yield from dataflow.consumers(use.event)
+        else:
+            yield use

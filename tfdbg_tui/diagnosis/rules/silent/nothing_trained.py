@@ -12,8 +12,7 @@ from tfdbg_tui.diagnosis.locations import is_loss_of_fit
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import NOTHING_TRAINED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
-from tfdbg_tui.diagnosis.rules.silent.symmetry import uses_of_value
-from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
+from tfdbg_tui.diagnosis.rules.silent.unchanged import is_kernel
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _steps_of_kernels(dataflow: Dataflow) -> dict[Variable, int]:
                 continue
             if np.ptp(largest):
                 return {}
-            if any(use.op_type in OF_WEIGHTS for use in uses_of_value(dataflow, event)):
+            if is_kernel(dataflow, event):
                 steps[variable] = max(steps.get(variable, 0), len(largest))
     return steps
 

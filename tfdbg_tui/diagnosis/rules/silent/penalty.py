@@ -15,8 +15,7 @@ from tfdbg_tui.diagnosis.op_traits import ADDS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import PENALTY_TOO_STRONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
-from tfdbg_tui.diagnosis.rules.silent.symmetry import uses_of_value
-from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
+from tfdbg_tui.diagnosis.rules.silent.unchanged import is_kernel
 from tfdbg_tui.diagnosis.updates import layer_of_variable, variables_read
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.diagnosis.worklist import Worklist
@@ -104,7 +103,7 @@ def _kernels(dataflow: Dataflow) -> list[_Kernel]:
             _, largest = by_step(dataflow.run, found)
             if not variable.trainable or variable in kernels or len(largest) < _MANY:
                 continue
-            if any(use.op_type in OF_WEIGHTS for use in uses_of_value(dataflow, event)):
+            if is_kernel(dataflow, event):
                 first, last = float(largest[0]), float(np.median(largest[-(len(largest) // 3) :]))
                 gone = found.rows[found.largest < _NOTHING * first].tolist()
                 begins = replace(event, index=gone[0]) if gone else event

@@ -13,12 +13,12 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import UNITS_ALIKE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.updates import layer_of_variable
-from tfdbg_tui.diagnosis.variable_values import VariableValues
+from tfdbg_tui.diagnosis.variable_values import VariableValues, uses_of_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import TensorSummary, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _MANY = 5  # measured values of a bias that have to show it
 _UNITS = 4  # of a layer: few may be alike by chance
 _SAME = 1e-4  # of their size, numbers that rounding has made differ are apart
-_SAME_NUMBERS = frozenset({"Cast", "Reshape"})
 _ADDS_BIAS = ADDS | {"BiasAdd"}
 
 
@@ -115,20 +114,6 @@ def _begin_alike(dataflow: Dataflow) -> list[_Read]:
         for read in reads.values()
         if (read.first.size or 0) >= _UNITS and None is not read.first.minimum == read.first.maximum
     ]
-
-
-def uses_of_value(dataflow: Dataflow, event: TensorEvent) -> Iterator[Use]:
-    """Yield what a value of a variable is used for, as it is, converted or reshaped.
-
-    Args:
-        dataflow: Of the run.
-        event: The value.
-    """
-    for use in dataflow.consumers(event):
-        if use.op_type in _SAME_NUMBERS and use.event is not None:
-            yield from dataflow.consumers(use.event)
-        else:
-            yield use
 
 
 def _stay_alike(dataflow: Dataflow, read: _Read) -> bool:

@@ -11,6 +11,7 @@ from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.untrained import Untrained, find_untrained
+from tfdbg_tui.diagnosis.variable_values import uses_of_value
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.cuts import Cut
@@ -22,6 +23,11 @@ _NAMED = 3  # variables
 _AHEAD = 64  # executions after a result, in which an array that was made of it is looked for
 OF_WEIGHTS = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D"})
 """Ops of layers that take what the layer is given first, and then a variable."""
+
+
+def is_kernel(dataflow: Dataflow, value: TensorEvent) -> bool:
+    """Return whether layers multiply data with a value of a variable."""
+    return any(use.op_type in OF_WEIGHTS for use in uses_of_value(dataflow, value))
 
 
 def find_unchanged(dataflow: Dataflow) -> list[Suspect]:
