@@ -321,3 +321,23 @@ def asked_behind_an_overflow(directory: Path, steps: int = 40) -> Program:
         made.trace("f", "gradient_tape/Cast", np.full(64, np.inf, np.float16))
         made.trace("f", "AddN", np.full(64, np.inf, np.float16))
     return made
+
+
+def dense_layer(directory: Path, kernel: int, *, trainable: bool = True) -> Program:
+    """Record a function "f" in which the layer "hidden" multiplies "x" with a variable.
+
+    Args:
+        directory: Where to.
+        kernel: The variable's number.
+        trainable: Whether it may be trained.
+    """
+    made = Program(directory)
+    made.layer(1, 0, "hidden", "Dense")
+    made.variable(kernel, layer=1, trainable=trainable)
+    made.graph("f", "f")
+    made.function("f", "f", "x", "v", captured=(kernel,))
+    made.op("f", "Placeholder", "x")
+    made.op("f", "Placeholder", "v")
+    made.op("f", "ReadVariableOp", "read", "v:0")
+    made.op("f", "MatMul", "MatMul", "x:0", "read:0", layer=1)
+    return made

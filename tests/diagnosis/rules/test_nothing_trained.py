@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.diagnosis.tiny import Program, floats
+from tests.diagnosis.tiny import Program, dense_layer, floats
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 
 if TYPE_CHECKING:
@@ -27,15 +27,7 @@ FROZEN: dict[str, bool | str] = {
 
 def told(tmp_path: Path, how: dict[str, bool | str]) -> list[tuple[str, str, int | None]]:
     """Returns what is suspected of a model of one layer, the name of the layer, and the step."""
-    recorded = Program(tmp_path)
-    recorded.layer(1, 0, "hidden", "Dense")
-    recorded.variable(KERNEL, layer=1, trainable=bool(how["trainable"]))
-    recorded.graph("f", "f")
-    recorded.function("f", "f", "x", "v", captured=(KERNEL,))
-    recorded.op("f", "Placeholder", "x")
-    recorded.op("f", "Placeholder", "v")
-    recorded.op("f", "ReadVariableOp", "read", "v:0")
-    recorded.op("f", "MatMul", "MatMul", "x:0", "read:0", layer=1)
+    recorded = dense_layer(tmp_path, KERNEL, trainable=bool(how["trainable"]))
     recorded.op("f", "Mean", "loss", "MatMul:0", line=7, in_library=str(how["loss"]))
     if how["assigned"]:
         recorded.op("f", "AssignVariableOp", "assign", "v:0", "x:0", outputs=0)

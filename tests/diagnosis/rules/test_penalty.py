@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.diagnosis.tiny import Program, floats
+from tests.diagnosis.tiny import Program, dense_layer, floats
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 
 if TYPE_CHECKING:
@@ -20,15 +20,7 @@ GONE = np.geomspace(60.0, 0.2, STEPS).tolist()
 
 def program(tmp_path: Path, *, joined_by: str, of: str) -> Program:
     """Returns one whose loss is that of data and the sum of squares of a kernel, or of data."""
-    recorded = Program(tmp_path)
-    recorded.layer(1, 0, "hidden", "Dense")
-    recorded.variable(KERNEL, layer=1)
-    recorded.graph("f", "f")
-    recorded.function("f", "f", "x", "v", captured=(KERNEL,))
-    recorded.op("f", "Placeholder", "x")
-    recorded.op("f", "Placeholder", "v")
-    recorded.op("f", "ReadVariableOp", "read", "v:0")
-    recorded.op("f", "MatMul", "MatMul", "x:0", "read:0", layer=1)
+    recorded = dense_layer(tmp_path, KERNEL)
     recorded.op("f", "Mean", "data", "MatMul:0", "axes:0")
     recorded.op("f", "Square", "Square", of)
     recorded.op("f", "Sum", "penalty", "Square:0", "axes:0")
