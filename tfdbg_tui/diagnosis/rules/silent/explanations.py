@@ -69,8 +69,8 @@ SOFTMAX_OF_ONE = Explanation(
     id="softmax-of-one",
     title="Softmax of a single number",
     why="A softmax makes shares of a whole: of one number the result is 1, whatever the number is. "
-    "The model always says the same, and no gradient comes back through it: what is learned, of a "
-    "loss that takes the logits instead, the model does not say.",
+    "The model always says the same, and no gradient comes back through it. A loss that takes the "
+    "logits instead may fall all the same.",
     fix="Give the layer a sigmoid (for a probability), no activation (for a number), or one unit "
     "for each class.",
     example=Example("Softmax([[-0.3], [2.1], …]) → [[1], [1], …] in each computation"),
