@@ -18,6 +18,11 @@ T = TypeVar("T")
 _FROM_LAYER = 5  # ops from a layer to what is told to be made of its result: Keras' losses have 5
 _HANDED_ON = frozenset({"Cast", "Identity", "Reshape", "Squeeze", "ExpandDims"})
 """Ops that only hand on what a layer is given: their gradient is that of the layer before."""
+_RECURRENT = frozenset({
+    "RNN", "SimpleRNN", "LSTM", "GRU", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D",
+    "SimpleRNNCell", "LSTMCell", "GRUCell", "ConvLSTMCell", "StackedRNNCells",
+})  # fmt: skip
+"""Keras' classes; a cell of the user's own is called in an ``RNN``."""
 
 
 class LayersOfOps:
@@ -91,6 +96,11 @@ class LayersOfOps:
                 same = scopes.setdefault(scope, other.layer) == other.layer
                 scopes[scope] = other.layer if same else None
         return scopes.get(op.name.partition("gradient_tape/")[2].rpartition("/")[0])
+
+
+def is_recurrent(layer: Layer | None) -> bool:
+    """Return whether a layer goes from one step of time to the next, or is within such a one."""
+    return layer is not None and any(part.class_name in _RECURRENT for part in layer.parts)
 
 
 def layer_before(

@@ -42,6 +42,21 @@ def test_a_rate_that_is_too_high(tmp_path: Path, *, in_graph: bool) -> None:
     assert "learning rate" in root.fix
 
 
+@pytest.mark.parametrize("layer", ["SimpleRNN", "Dense"])
+def test_what_helps_recurrent_layers_is_told_of_these(tmp_path: Path, layer: str) -> None:
+    keras, shape = tf.keras, (6, 2) if layer == "SimpleRNN" else (2,)
+
+    def program() -> None:
+        first = getattr(keras.layers, layer)(4, activation="linear")
+        model = keras.Sequential([keras.Input(shape), first])
+        model.compile(keras.optimizers.SGD(1e4), "mse", jit_compile=False)
+        model.fit(tf.ones([8, *shape]), tf.zeros([8, 4]), epochs=20, verbose=0)
+
+    root = first_root(tmp_path, program)
+    assert "learning rate" in root.fix
+    assert ("In a recurrent layer" in root.fix) is (layer == "SimpleRNN")
+
+
 def test_growth_of_other_tensors_explains_nothing(tmp_path: Path) -> None:
     weights = tf.Variable(1.0)
 

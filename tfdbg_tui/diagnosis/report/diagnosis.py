@@ -21,7 +21,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.gradients import ForwardOp, is_backward
 from tfdbg_tui.diagnosis.history import history_of
-from tfdbg_tui.diagnosis.layers import LayersOfOps, layer_before, output_of
+from tfdbg_tui.diagnosis.layers import LayersOfOps, is_recurrent, layer_before, output_of
 from tfdbg_tui.diagnosis.locations import location_of, starts_fit
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
@@ -345,7 +345,7 @@ class Diagnosis:
             evidence=match.evidence + whose + self._lines.evidence(event),
             why=rule.why,
             fix=(rule.fix if suggested else self._fix(event, rule, layer))
-            + _WIDER * (rule.float64_helps and not self._is_widest(event)),
+            + self._also_helps(event, rule, layer or input_layer),
             suggestion=suggested,
             event=event,
             op_name=op_name_of(run, event),
@@ -402,6 +402,11 @@ class Diagnosis:
         op_type = op_type_of(self._run, event)
         told = f"{op_type} is inside of {call}: change what that is given. {rule.fix_in_library}"
         return told.rstrip()
+
+    def _also_helps(self, event: TensorEvent, rule: Explanation, layer: Layer | None) -> str:
+        wider = _WIDER if rule.float64_helps and not self._is_widest(event) else ""
+        over_time = is_recurrent(layer) and rule.fix_in_recurrent
+        return f"{wider} {over_time}" if over_time else wider
 
     def _is_widest(self, event: TensorEvent) -> bool:
         """Whether a tensor is of the type with the most digits already."""

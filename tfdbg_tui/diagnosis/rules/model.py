@@ -278,6 +278,7 @@ class Explanation:
         example: An example of it.
         fix_in_library: What to do where the op is inside of a call of a library, to what that call
             is given; "" where the fix is for that as well.
+        fix_in_recurrent: What helps besides where it is in a recurrent layer; "" for nothing.
         float64_helps: Whether it is another way to compute with more digits, or a larger range.
         edits: How the user's own expression would have to change, the best first.
     """
@@ -288,6 +289,7 @@ class Explanation:
     fix: str
     example: Example
     fix_in_library: str = ""
+    fix_in_recurrent: str = ""
     float64_helps: bool = False
     edits: tuple[Edit, ...] = ()
 
@@ -317,6 +319,13 @@ LEAVE_OUT = (
     "leaves the gradient NaN."
 )
 """What to do where a call of a library has no value for some of what it is given."""
+
+
+OVER_TIME = (
+    "In a recurrent layer, which multiplies by the same weights in each step of time: tanh instead "
+    "of relu, orthogonal recurrent weights, shorter sequences."
+)
+"""What helps where what is recurrent makes numbers or gradients grow over time."""
 
 
 def ops(*names: str) -> frozenset[str]:

@@ -23,6 +23,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import (
+    OVER_TIME,
     Case,
     Growth,
     Input,
@@ -270,6 +271,7 @@ RULES = (
         "too long: what went before is on record.",
         fix="Lower the learning rate, or raise it more slowly; clip gradients (clipnorm); scale "
         "inputs and targets.",
+        fix_in_recurrent=OVER_TIME,
         example=example(
             "MatMul", given(1e30, 1), given(1e30, 1), out=[INF, 1],
             gradients=True, growth=Growth(0, 12, 5, 9e29),
@@ -292,6 +294,7 @@ RULES = (
         test=downgraded(also(overflow(), in_backward), unless=_divides_nothing),
         why="Gradients grow from layer to layer, or the loss is huge: here they left the range.",
         fix="Clip gradients (clipnorm), lower the learning rate, scale the loss or the data.",
+        fix_in_recurrent=OVER_TIME,
         example=example("Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], backward=True),
     ),
     Rule(
@@ -302,6 +305,7 @@ RULES = (
         why="The same tensor was finite in the steps before, and has become too large since, as "
         "numbers do where a step is too long, or a batch far from all others.",
         fix="Lower the learning rate, clip gradients (clipnorm), scale inputs and targets.",
+        fix_in_recurrent=OVER_TIME,
         example=example(
             "Mul", given(1e30, 1), given(1e30, 1), out=[INF, 1], training=True,
             healthy_before=10,
@@ -358,6 +362,7 @@ RULES = (
         "1.8e19 is beyond float32. What they keep is ∞ from then on, and the variable stays as it "
         "is, or becomes NaN.",
         fix="Clip gradients (clipnorm), scale the loss or what it is of.",
+        fix_in_recurrent=OVER_TIME,
         example=example("Square", given(1e30, 1), out=[INF, 1], optimizer=True),
     ),
     Rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfdbg_tui.diagnosis.rules.model import Example, Explanation
+from tfdbg_tui.diagnosis.rules.model import OVER_TIME, Example, Explanation
 
 DEAD_RELU = Explanation(
     id="dead-relu",
@@ -163,6 +163,7 @@ TRAINING_DIVERGES = Explanation(
     "overflow; a batch that is far from all others can begin it.",
     fix="Lower the learning rate, or raise it more slowly; clip gradients (clipnorm); scale inputs "
     "and targets, and look at the batch before the growth began.",
+    fix_in_recurrent=OVER_TIME,
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
 NUMBERS_EXPLODE = Explanation(
