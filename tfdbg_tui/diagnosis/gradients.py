@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis.events import (
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.op_traits import SELECTS_ELEMENTS
 from tfdbg_tui.logdir.definitions.graphs import GRADIENT_NAME
+from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,11 +44,6 @@ class ForwardOp:
     selected: bool
     layer: Layer | None = field(default=None, compare=False)
 
-
-_FRAME = re.compile(
-    r"tensorflow/python/(eager/(imperative_grad|backprop)|ops/(gradients_util|gradients_impl))\.py$"
-)
-_FUNCTION = re.compile(r"(gradient|_gradient_function|imperative_grad|jacobian|batch_jacobian)$")
 
 _SCOPE = re.compile(r"(?:^|.*/)(?:gradient_tape|gradients(?:_\d+)?)/(.+)/[^/]+$")
 _WITHIN = re.compile(r".*/gradients(?:_\d+)?/")
@@ -91,16 +87,6 @@ def is_backward(run: Run, event: TensorEvent) -> bool:
     if "__backward_" in (op_type_of(run, event) or ""):
         return True
     return is_backward_stack(_frames(run, event))
-
-
-def is_backward_stack(frames: Iterable[StackFrame]) -> bool:
-    """Whether what is executed eagerly there is part of a backward pass."""
-    return any(
-        frame.path is not None
-        and _FRAME.search(frame.path.replace("\\", "/"))
-        and _FUNCTION.search(frame.function)
-        for frame in frames
-    )
 
 
 def is_backward_op(run: Run, op: GraphOp) -> bool:

@@ -10,11 +10,12 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import is_constant_or_count
 from tfdbg_tui.diagnosis.function_names import readable_function
-from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op, is_backward_stack
+from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.index.executions import OutputPlace
+from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

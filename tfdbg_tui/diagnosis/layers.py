@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfdbg_tui.diagnosis.dataflow.calls import Calls
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, recorded_layer
-from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op, is_backward_stack
+from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op
+from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

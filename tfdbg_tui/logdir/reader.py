@@ -171,6 +171,7 @@ class RunReader:
             [reader.executions for reader in self._sets],
             shared.kinds,
             shared.graphs,
+            shared.stacks,
             self._execution_merge,
         )
         return Run(

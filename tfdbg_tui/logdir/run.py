@@ -284,12 +284,8 @@ class Run:
 
     def stack(self, stack_id: int) -> tuple[StackFrame, ...]:
         """Return the frames of a stack, outermost first."""
-        file_set, location = self._stacks.values[stack_id]
-        try:
-            frame_ids = CodeLocation.decode(location).stack_frame_ids
-        except codec.DecodeError:
-            return ()
-        return tuple(map(self._definitions[file_set].frame, frame_ids))
+        file_set, _ = self._stacks.values[stack_id]
+        return self._definitions[file_set].stack(stack_id)
 
     def unused_frames(self) -> list[StackFrame]:
         """Return the stack frames that are in no stack on record: what ran there is missing."""

@@ -51,12 +51,14 @@ def _steps(
     stacks: list[int] | None = None,
     recorded: list[int] | None = None,
     gradients: tuple[int, ...] = (),
+    backward: tuple[int, ...] = (),
     *,
     by_fit: bool = False,
 ) -> Steps:
     zeros = [0] * len(kinds)
     columns = _column(recorded or zeros), _column(kinds), _column(stacks or zeros)
-    return find_steps(*columns, KINDS, GRAPHS, gradients, marked_by_fit=by_fit)
+    is_backward = backward.__contains__
+    return find_steps(*columns, KINDS, GRAPHS, gradients, is_backward, marked_by_fit=by_fit)
 
 
 def _of_all(steps: Steps, count: int) -> list[int | None]:
@@ -263,6 +265,13 @@ def test_loops_of_as_many_lines_within_the_training_loop_are_part_of_a_step() ->
     one_after_the_other = (model * 4) + optimizer * 5
     steps = _steps([kind for kind, _ in one_after_the_other], [s for _, s in one_after_the_other])
     assert _of_all(steps, 27)[:7] == [0, 0, 0, 1, 1, 1, 2]
+
+
+def test_words_of_a_sentence_are_no_steps() -> None:
+    words, gradients = [(ADD, 5), (ADD, 6), (ADD, 7)] * 4, [(ADD, 8), (ADD, 9)] * 4
+    kinds, stacks = zip(*([(LOAD, 1), *words, *gradients, (ADD, 10)] * 5), strict=True)
+    steps = _steps(list(kinds), list(stacks), gradients=(9,), backward=(8, 9))
+    assert _of_all(steps, len(kinds)) == np.repeat(range(5), 22).tolist()
 
 
 def test_epochs_and_what_is_shown_now_and_then_are_no_steps() -> None:

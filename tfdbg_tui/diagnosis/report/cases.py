@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import UNKNOWN_OP, graph_id_of, op_name_of, op_type_of, stack_id_of
-from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_backward_op, is_backward_stack
+from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_backward_op
 from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.losses import loss_scale
 from tfdbg_tui.diagnosis.report.first_large import outlier_of
@@ -19,6 +19,7 @@ from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
 from tfdbg_tui.logdir import TensorSummary
+from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

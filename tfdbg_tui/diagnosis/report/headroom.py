@@ -18,7 +18,7 @@ from tfdbg_tui.diagnosis.events import (
     stack_id_of,
 )
 from tfdbg_tui.diagnosis.function_names import INITIALIZER, readable_function
-from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_stack
+from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import (
     Location,
@@ -29,6 +29,7 @@ from tfdbg_tui.diagnosis.locations import (
 )
 from tfdbg_tui.diagnosis.report.when import in_words, step_before, step_of, when_text
 from tfdbg_tui.diagnosis.values import told_apart
+from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:

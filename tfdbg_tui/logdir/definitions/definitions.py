@@ -149,6 +149,15 @@ class Definitions:
 
         self._ingest(file, chunk, add)
 
+    def stack(self, number: int) -> tuple[StackFrame, ...]:
+        """Return the frames of a stack of this file set, outermost first; see `Stacks`."""
+        _, location = self._stacks.values[number]
+        try:
+            frame_ids = events.CodeLocation.decode(location).stack_frame_ids
+        except codec.DecodeError:
+            return ()
+        return tuple(map(self.frame, frame_ids))
+
     def frame(self, frame_id: str) -> StackFrame:
         """Return a stack frame; one without a path where it has not been read yet."""
         place = self.frames.get(frame_id)

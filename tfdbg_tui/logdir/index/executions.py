@@ -19,6 +19,7 @@ from tfdbg_tui.logdir.index.event_list import EventList
 from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes, joined
 from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
 from tfdbg_tui.logdir.index.steps import find_steps
+from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
 from tfdbg_tui.logdir.values.bad_kinds import kinds_of
@@ -269,6 +270,7 @@ class Executions(EventList[Execution]):
         logs: The index of each file.
         kinds: The kinds that the logs number.
         graphs: The graphs of the run by id.
+        stacks: The stacks that the logs number.
         merge: The order of several files; None for one alone.
     """
 
@@ -277,6 +279,7 @@ class Executions(EventList[Execution]):
         logs: Sequence[ExecutionLog],
         kinds: Numbering[ExecutionKind],
         graphs: Mapping[str, Graph],
+        stacks: Stacks,
         merge: Merge | None,
     ) -> None:
         super().__init__(logs, merge)
@@ -289,6 +292,7 @@ class Executions(EventList[Execution]):
         self._kinds = kinds.values
         self._num_kinds = len(kinds.values)
         self._graphs = graphs
+        self._stacks = stacks
         self._block = lru_cache(_BLOCKS)(self._read_block)
 
     def _decoded(self, index: int, log: int, event: events.DebugEvent) -> Execution:
@@ -428,8 +432,13 @@ class Executions(EventList[Execution]):
             self._kinds,
             self._graphs,
             gradients,
+            self._is_backward,
             marked_by_fit=any(definitions.fit_batches for definitions in self._definitions),
         )
+
+    def _is_backward(self, stack_id: int) -> bool:
+        file_set, _ = self._stacks.values[stack_id]
+        return is_backward_stack(self._definitions[file_set].stack(stack_id))
 
     def kind(self, index: int) -> ExecutionKind:
         """Return op type, graph and so on of an execution without reading its record."""

@@ -12,7 +12,7 @@ import numpy as np
 from tfdbg_tui.logdir.index.training_calls import trains
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -121,6 +121,7 @@ def find_steps(
     kind_values: Sequence[ExecutionKind],
     graphs: Mapping[str, Graph],
     gradients: Collection[int] = (),
+    is_backward: Callable[[int], bool] = lambda _: False,
     *,
     marked_by_fit: bool = False,
 ) -> Steps:
@@ -139,6 +140,7 @@ def find_steps(
         kind_values: The kinds by number.
         graphs: The graphs by id, which tell the functions that compute gradients.
         gradients: Numbers of the stacks of eager ops that made gradients.
+        is_backward: Returns whether a stack, by its number, is of a backward pass.
         marked_by_fit: Whether it is `fit` that has marked steps, and not the program itself.
     """
     marks = recorded[:] - 1
@@ -150,7 +152,7 @@ def find_steps(
         return Steps(marks)
     kind_of = _whatever_the_mode(kind_values)[kinds[:]]
     kind_of = _whatever_the_trace(kind_of, stacks[:], kind_values)[kind_of]
-    search = _Search(kind_of, stacks[:], kind_values, graphs, list(gradients))
+    search = _Search(kind_of, stacks[:], kind_values, graphs, list(gradients), is_backward)
     main = search.loop(start, len(marks))
     if main is None or (marked.size and not main.trains):
         return Steps(marks)
@@ -189,6 +191,7 @@ class _Search:
         kind_values: The kinds by number.
         graphs: The graphs by id.
         gradients: Numbers of the stacks of eager ops that made gradients.
+        is_backward: See `find_steps`.
     """
 
     def __init__(
@@ -198,6 +201,7 @@ class _Search:
         kind_values: Sequence[ExecutionKind],
         graphs: Mapping[str, Graph],
         gradients: Sequence[int],
+        is_backward: Callable[[int], bool],
     ) -> None:
         self._kinds = kinds
         self._stacks = stacks
@@ -206,6 +210,7 @@ class _Search:
         self._left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
         self._fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
         self._gradients = gradients
+        self._is_backward = is_backward
 
     def with_others(self, main: _Loop, first: int) -> list[_Loop]:
         """Return a loop and those that train before and after it, in order.
@@ -244,8 +249,9 @@ class _Search:
         else:
             looked_at = eager if functions.size else None
             gradients = self._gradients if eager is not None else ()
+            most = self._times_differentiated(stacks) if gradients else 0
             found = _first_repeated(
-                kinds, stacks, self._left_out, self._fetches, gradients, looked_at
+                kinds, stacks, self._left_out, self._fetches, gradients, looked_at, most
             )
             if found is None or (eager is None and _is_before_the_rest(found)):
                 return None
@@ -254,6 +260,11 @@ class _Search:
         rows = np.flatnonzero(begins)
         last = _end(kinds << 32 | stacks, rows) if is_training else len(kinds)
         return _Loop(rows + start, last + start, counted + start, is_training)
+
+    def _times_differentiated(self, stacks: Int64Array) -> int:
+        """Return how often something else was executed, and then a backward pass."""
+        backward = [number for number in np.unique(stacks).tolist() if self._is_backward(number)]
+        return int(np.count_nonzero(np.diff(np.isin(stacks, backward).view(np.int8)) > 0))
 
 
 def _while_eager_code_trains(stacks: Int64Array, gradients: Collection[int]) -> slice | None:
@@ -354,6 +365,7 @@ def _first_repeated(
     fetches: Flags,
     gradients: Collection[int],
     looked_at: slice | None,
+    most: int,
 ) -> Flags | None:
     """Return where the loop with the most ops begins anew; None without a loop.
 
@@ -369,6 +381,8 @@ def _first_repeated(
         gradients: Numbers of stacks of ops that made gradients: where there are some, only those
             ops count that were executed before one of these and again after it.
         looked_at: Only ops that are executed in this part count; None for all.
+        most: Ops that are executed more often do not count, as those of a loop over the words of a
+            sentence: a step is trained no more than so often.  0 where that is not known.
     """
     pairs, first, which, counts = np.unique(
         kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
@@ -381,6 +395,8 @@ def _first_repeated(
         counts[np.searchsorted(made, first) == np.searchsorted(made, last)] = 0
     if looked_at is not None:
         counts[np.bincount(which[looked_at], minlength=len(pairs)) == 0] = 0
+    if most >= _REPEATED:
+        counts[counts > most] = 0
     ops = np.bincount(counts)  # how many ops are executed this often
     ops[:_REPEATED] = 0
     if not ops.any():

@@ -1,4 +1,4 @@
-"""Whether an execution, of a function or of a run of a session, is one of a training step."""
+"""Whether an execution is one of a training step, or of a backward pass."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tfdbg_tui.logdir.definitions.graphs import Graph
-    from tfdbg_tui.logdir.events import ExecutionKind
+    from tfdbg_tui.logdir.events import ExecutionKind, StackFrame
 
 _BACKWARD = "__backward_"
 _CHANGES_VARIABLE = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]")
+_FRAME = re.compile(
+    r"tensorflow/python/(eager/(imperative_grad|backprop)|ops/(gradients_util|gradients_impl))\.py$"
+)
+_FUNCTION = re.compile(r"(gradient|_gradient_function|imperative_grad|jacobian|batch_jacobian)$")
 
 
 def trains(kind: ExecutionKind, graphs: Mapping[str, Graph]) -> bool:
@@ -54,3 +58,13 @@ def differentiates(graphs: Mapping[str, Graph], graph_id: str) -> bool:
         seen |= inner
         waiting += inner
     return False
+
+
+def is_backward_stack(frames: Iterable[StackFrame]) -> bool:
+    """Whether what is executed eagerly there is part of a backward pass."""
+    return any(
+        frame.path is not None
+        and _FRAME.search(frame.path.replace("\\", "/"))
+        and _FUNCTION.search(frame.function)
+        for frame in frames
+    )
