@@ -115,10 +115,13 @@ class Program:
         left_out: tuple[int, ...] = (),
         of: tuple[str, str] = ("", ""),
         of_eager: int = 0,
+        line: int = 0,
+        in_library: str = "",
     ) -> None:
         """Records what a tape is asked for; see `events.GradientRequest`."""
         answer = list(unconnected), list(left_out)
-        record = events.GradientRequest(b"", asked, *answer, *of, of_eager)
+        place = self._location(line, in_library=in_library)
+        record = events.GradientRequest(place, asked, *answer, *of, of_eager)
         self._add("graphs", gradient_request=record.encode())
 
     def function(
@@ -222,10 +225,14 @@ class Program:
         layer: int = 0,
         extremes: bool = False,
         in_library: str = "",
+        built_at: int = 0,
         error: str = "",
         step: int | None = None,
     ) -> None:
-        """Records an execution; `given` are the values of its inputs, where they are recorded."""
+        """Records an execution; `given` are the values of its inputs, where they are recorded.
+
+        Of a layer in a functional model, `built_at` is the line that put it there.
+        """
         record = events.Execution(
             op_type=op_type,
             num_outputs=len(outputs),
@@ -239,14 +246,16 @@ class Program:
             serial=serial,
             thread=thread,
             error=error,
-            code_location=self._location(line, in_library=in_library),
+            code_location=self._location(line, in_library=in_library, built_at=built_at),
             layer=layer or None,
             minima=[float(value.min()) for value in outputs.values()] if extremes else [],
             maxima=[float(value.max()) for value in outputs.values()] if extremes else [],
         )
         self._add("execution", execution=record.encode(), step=step)
 
-    def _location(self, line: int, *, traced: bool = False, in_library: str = "") -> bytes:
+    def _location(
+        self, line: int, *, traced: bool = False, in_library: str = "", built_at: int = 0
+    ) -> bytes:
         if not line:
             return b""
         if not self._files["source_files"]:
@@ -258,6 +267,9 @@ class Program:
         frames = [events.StackFrameWithId(f"line {line}", place)]
         if traced:
             frames.insert(0, events.StackFrameWithId("traces", traces))
+        if built_at:
+            built = events.FileLineCol(file_index=0, line=built_at, func=f"f{events.BUILDS}layer)")
+            frames.append(events.StackFrameWithId(f"built at {built_at}", built))
         for function in in_library.split("/") if in_library else ():
             file_index = _LIBRARY_FILES.get(function, 2)
             keras = events.FileLineCol(file_index=file_index, line=1, func=function)

@@ -67,7 +67,10 @@ class _Ops(NamedTuple):
 
 
 def find_cuts(dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
-    """Yield the ops that keep the gradients of losses from some variables, and from no others.
+    """Yield the ops that keep the gradients of losses from some variables.
+
+    First those that keep them from no others: what is trained may lie behind others as well, and
+    has its gradient by way of other ops.
 
     Args:
         dataflow: Of the run.
@@ -75,6 +78,7 @@ def find_cuts(dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
     """
     others = {variable.key for variable in dataflow.run.variables if variable.trainable} - wanted
     told: set[Hashable] = set()
+    of_others: list[Cut] = []
     for request in dataflow.run.gradient_requests:
         unconnected = {(request.file_set, handle) for handle in request.unconnected}
         if wanted.isdisjoint(unconnected):
@@ -86,9 +90,12 @@ def find_cuts(dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
             told.add(op)
             behind = _before(op, ops, lambda _: False)
             keys = tuple(dict.fromkeys(key for one in behind for key in ops.read(one)))
-            found = ops.cut(op, keys) if wanted & {*keys} and others.isdisjoint(keys) else None
-            if found is not None:
+            found = ops.cut(op, keys) if wanted & {*keys} else None
+            if found is not None and others.isdisjoint(keys):
                 yield found
+            elif found is not None:
+                of_others.append(found)
+    yield from of_others
 
 
 def _before(last: Hashable, ops: _Ops, stops: Callable[[Any], bool]) -> list[Hashable]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tfdbg_tui.diagnosis.generated_code import origin_of
 from tfdbg_tui.logdir import StackFrame
 from tfdbg_tui.logdir.text import shortened
+from tfdbg_tui.wire.events import BUILDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,7 +84,10 @@ def location_json(location: Location | None) -> dict[str, Any] | None:
 
 def location_of(run: Run, stack_id: int | None) -> Location | None:
     """Return the user's innermost line of a stack, or None where it has none."""
-    frames = run.stack(stack_id) if stack_id is not None else ()
+    return _location(run, run.stack(stack_id) if stack_id is not None else ())
+
+
+def _location(run: Run, frames: Sequence[StackFrame]) -> Location | None:
     position = user_frame(frames)
     for frame in reversed(frames[position or 0 :]):
         if frame.path and _AUTOGRAPH_FILE.search(frame.path):
@@ -96,6 +100,12 @@ def location_of(run: Run, stack_id: int | None) -> Location | None:
     frame = frames[position]
     lines = source_lines(run, frame.host, frame.path)
     return Location(frame.path or "", frame.line, frame.function, _code(lines, frame.line))
+
+
+def line_that_ran(run: Run, stack_id: int | None) -> Location | None:
+    """Return the user's innermost line of a stack that ran, and has not only built a layer."""
+    frames = run.stack(stack_id) if stack_id is not None else ()
+    return _location(run, [frame for frame in frames if BUILDS not in frame.function])
 
 
 def is_converted(run: Run, stack_id: int | None) -> bool:

@@ -39,12 +39,14 @@ class Untrained(NamedTuple):
         variables: These.
         asked: Whether their gradients are asked for: they have none.
         assigned: Whether something assigns to them, and it is what they were.
+        asked_at: Stacks of where gradients of others are asked for, and none of them is.
     """
 
     layer: Layer | None
     variables: tuple[Variable, ...]
     asked: bool
     assigned: bool = False
+    asked_at: tuple[int, ...] = ()
 
 
 def find_untrained(dataflow: Dataflow) -> list[Untrained]:
@@ -77,9 +79,27 @@ def find_untrained(dataflow: Dataflow) -> list[Untrained]:
             variables,
             any(v.key in unconnected for v in variables),
             any(v.key in kept for v in variables),
+            _asked_at(run, {v.key for v in variables}, changed),
         )
         for layer, variables in _by_layer((known[key] for key in sorted(wanted)), trained)
     ]
+
+
+def _asked_at(run: Run, wanted: set[Key], changed: set[Key]) -> tuple[int, ...]:
+    """Return the stacks of where trainings ask for gradients, and leave some variables out.
+
+    Args:
+        run: The run.
+        wanted: The variables.
+        changed: The variables that have a gradient and are assigned to.
+    """
+    found = (
+        request.stack_id
+        for requests in _trainings(run, changed)
+        for request in requests
+        if wanted & _keys(request, request.left_out)
+    )
+    return tuple(dict.fromkeys(stack_id for stack_id in found if stack_id is not None))
 
 
 def _kept(dataflow: Dataflow, wanted: set[Key]) -> set[Key]:

@@ -1277,6 +1277,28 @@ def test_a_layer_that_nothing_changes(
     assert suspects(recorded) == ["layer-never-changes"] * expected
 
 
+@pytest.mark.parametrize(("in_library", "told_at"), [("", 9), ("fit", 5)])
+def test_a_layer_left_out_is_told_where_gradients_of_others_are_asked_for(
+    tmp_path: Path, in_library: str, told_at: int
+) -> None:
+    """Not where a call of `fit` does all the rest."""
+    recorded = program(tmp_path)
+    for handle, name in ((1, "trained"), (2, "other")):
+        recorded.layer(handle, 0, name, "Dense")
+        recorded.variable(handle, layer=handle)
+    recorded.gradients([1], left_out=(2,), line=8, in_library="fit")
+    recorded.gradients([1], left_out=(2,), line=9, in_library=in_library)
+    for number in range(10, 50, 3):
+        recorded.execution("MatMul", [], {number: some(0.1)}, layer=2, line=5, extremes=True)
+        recorded.execution("Mean", [number], {number + 1: some(0.1)}, layer=1)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    (found,) = diagnose(recorded.open()).suspects
+    assert found.location
+    assert found.location.line == told_at
+    asked_at = "; those of others are asked for at program.py:9; its op is at program.py:5"
+    assert (asked_at in found.evidence) == (told_at == 9)
+
+
 @pytest.mark.parametrize(
     ("name", "made_in", "runs", "expected"),
     [
@@ -1399,7 +1421,8 @@ def test_a_layer_whose_result_goes_through_numpy(
     else:
         recorded.gradients([1], left_out=(2,))
     for number in range(10, 90, 5):
-        recorded.execution("MatMul", [number], {number + 1: some(0.1)}, layer=2, extremes=True)
+        embedded = {number + 1: some(0.1)}
+        recorded.execution("MatMul", [number], embedded, layer=2, line=5, built_at=3, extremes=True)
         given = number + 2 if array else number
         recorded.execution("MatMul", [given], {number + 3: some(0.1)}, layer=1, extremes=True)
         recorded.execution("AssignSubVariableOp", [1], {})
@@ -1408,6 +1431,8 @@ def test_a_layer_whose_result_goes_through_numpy(
     for finding in report.suspects:
         assert finding.layer.path == "embed"
         assert "layer head takes an array that was made after it" in finding.evidence
+        assert finding.location
+        assert finding.location.line == 5  # not where the model was built
 
 
 def test_a_variable_that_never_changes_is_told_in_the_first_step(tmp_path: Path) -> None:
@@ -1786,7 +1811,8 @@ def test_gradients_that_cancel_one_another_do_not_vanish_on_the_way(
         ("Round", "float32", 2, "; Round at program.py:7 lets no gradient through"),
         ("Relu", "float32", 2, None),
         ("Shape", "int32", 2, None),  # of how large it is
-        ("StopGradient", "float32", 3, None),  # it is of what is trained, too
+        # It is of what is trained, too, whose gradient comes another way.
+        ("StopGradient", "float32", 3, "; StopGradient at program.py:7 lets no gradient through"),
     ],
 )
 @pytest.mark.parametrize("is_eager", [False, True])

@@ -53,6 +53,7 @@ from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.first_large import FirstLarge
     from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
@@ -296,6 +297,8 @@ class Diagnosis:
             finding = replace(finding, **self._when(suspect.event, suspect.step))
         if suspect.layer is not None:
             finding = replace(finding, layer=suspect.layer, input_layer=None, variables=())
+        if suspect.line is not None:
+            return _at_line(finding, suspect.line, suspect.stack_id, "its op is at")
         return finding if suspect.rule is TRAINING_DIVERGES else self._at_layer(finding)
 
     def _at_layer(self, found: Finding) -> Finding:
@@ -306,15 +309,9 @@ class Diagnosis:
             return found
         made = output_of(self._run, layer)
         line = self._lines.ran(made) if made is not None else None
-        if made is None or line is None or line == found.location:
+        if made is None or line is None:
             return found
-        return replace(
-            found,
-            evidence=f"{found.evidence}; trained at {found.location.short}",
-            location=line,
-            differentiated_at=None,
-            forward_stack_id=stack_id_of(self._run, made),
-        )
+        return _at_line(found, line, stack_id_of(self._run, made), "trained at")
 
     def _finding(
         self,
@@ -412,6 +409,26 @@ class Diagnosis:
         """Whether a tensor is of the type with the most digits already."""
         summary = self.causes.summary(event)
         return summary is not None and summary.dtype in ("float64", "complex128")
+
+
+def _at_line(found: Finding, line: Location, stack_id: int | None, said: str) -> Finding:
+    """Return a finding at another line, which says where its own is.
+
+    Args:
+        found: The finding.
+        line: The other line.
+        stack_id: The stack that leads to it; None for that of the op.
+        said: What its own line does.
+    """
+    if found.location is None or line == found.location:
+        return found
+    return replace(
+        found,
+        evidence=f"{found.evidence}; {said} {found.location.short}",
+        location=line,
+        differentiated_at=None,
+        forward_stack_id=stack_id,
+    )
 
 
 def _with(found: Finding, more: str | None) -> Finding:

@@ -280,6 +280,7 @@ class Definitions:
                 self.graph_id(record.target_graph_id),
                 parse_tensor_name(record.target_name) if record.target_name else None,
                 record.target_id,
+                self._stack_id(record.code_location) if record.code_location else None,
             )
         )
 

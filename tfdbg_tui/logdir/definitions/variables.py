@@ -50,6 +50,7 @@ class GradientRequest:
         target_graph_id: The graph of what is differentiated; "" outside of graphs.
         target: Its name there; None outside.
         target_id: Of an eager tensor its id, else 0.
+        stack_id: Argument of `Run.stack`: where the tape was asked.
     """
 
     file_set: int
@@ -59,3 +60,4 @@ class GradientRequest:
     target_graph_id: str = ""
     target: TensorRef | None = None
     target_id: int = 0
+    stack_id: int | None = None

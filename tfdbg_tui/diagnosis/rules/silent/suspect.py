@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.rules.model import Explanation, Match
     from tfdbg_tui.logdir import Layer, Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
@@ -28,6 +29,8 @@ class Suspect:
         layer: The layer that it is about; None for that of the op.
         others: Other layers that show it too.
         step: Where the tensor is made before all steps, the first that shows it.
+        line: The line to look at, where that is not the line of the op.
+        stack_id: The stack that leads to it, where that is not the stack of the op.
     """
 
     event: TensorEvent
@@ -37,6 +40,8 @@ class Suspect:
     layer: Layer | None = None
     others: tuple[Layer, ...] = ()
     step: int | None = None
+    line: Location | None = None
+    stack_id: int | None = None
 
 
 def first_and_others(

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.cuts import find_cuts
+from tfdbg_tui.diagnosis.events import stack_id_of
 from tfdbg_tui.diagnosis.layers import output_of
+from tfdbg_tui.diagnosis.locations import line_that_ran, location_of, starts_fit
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
@@ -14,10 +16,13 @@ from tfdbg_tui.diagnosis.untrained import Untrained, find_untrained
 from tfdbg_tui.diagnosis.variable_values import uses_of_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tfdbg_tui.diagnosis.cuts import Cut
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
-    from tfdbg_tui.logdir import Layer
+    from tfdbg_tui.diagnosis.locations import Location
+    from tfdbg_tui.logdir import Layer, Run
 
 _NAMED = 3  # variables
 _AHEAD = 64  # executions after a result, in which an array that was made of it is looked for
@@ -52,10 +57,15 @@ def find_unchanged(dataflow: Dataflow) -> list[Suspect]:
             if taker is None:
                 continue
         if event is not None:
-            match = Match("likely", _evidence(untrained, taker))
+            asked_at = _lines(dataflow.run, untrained.asked_at)
+            match = Match("likely", _evidence(untrained, taker) + _beside(asked_at.values()))
             step = next(iter(dataflow.run.executions.steps.numbers.tolist()), None)
             suspect = Suspect(event, LAYER_NEVER_CHANGES, match, len(untrained.variables))
-            found.append(replace(suspect, step=step))
+            suspect = replace(suspect, layer=untrained.layer, step=step)
+            stack_id, line = next(reversed(asked_at.items()), (None, None))
+            if taker is not None:
+                line = line_that_ran(dataflow.run, stack_id_of(dataflow.run, event))
+            found.append(replace(suspect, line=line, stack_id=stack_id))
     return found
 
 
@@ -85,6 +95,18 @@ def _cut_off(behind: list[Untrained], cut: Cut) -> Suspect:
 
 def _keys(untrained: Untrained) -> set[tuple[int, int]]:
     return {variable.key for variable in untrained.variables}
+
+
+def _lines(run: Run, stack_ids: Iterable[int]) -> dict[int, Location]:
+    """Return the user's lines of some stacks, but for those that leave all the rest to `fit`."""
+    lines = {one: location_of(run, one) for one in stack_ids if not starts_fit(run, one)}
+    return {stack_id: line for stack_id, line in lines.items() if line is not None}
+
+
+def _beside(asked_at: Iterable[Location]) -> str:
+    """Say where gradients of other variables are asked for."""
+    lines = list(dict.fromkeys(line.short for line in asked_at))
+    return f"; those of others are asked for at {' and '.join(lines[-_NAMED:])}" if lines else ""
 
 
 def _place(dataflow: Dataflow, untrained: Untrained) -> TensorEvent | None:
