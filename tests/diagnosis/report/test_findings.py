@@ -419,3 +419,22 @@ def test_a_suspect_of_a_layer_is_told_where_that_is_made_not_where_fit_is_called
     assert suspect.location is not None
     assert suspect.location.line == 7
     assert suspect.evidence.endswith("; trained at program.py:9")
+
+
+@pytest.mark.parametrize(("layer", "line"), [(0, 10), (1, 20)])
+def test_what_keras_makes_of_a_loss_is_told_at_the_loss_of_the_user(
+    tmp_path: Path, layer: int, line: int
+) -> None:
+    """A loss of Keras' own takes the result of a layer, which has a line as well."""
+    program = Program(tmp_path)
+    program.graph("f", "f")
+    program.layer(1, 0, "out", "Dense")
+    program.op("f", "Sum", "Sum", "x:0", line=10, layer=layer)
+    program.op("f", "Mul", "mul", "Sum:0", "size:0", line=20, in_library="fit")
+    program.trace("f", "Sum", floats(3e38))
+    program.trace("f", "mul", floats(np.inf))
+    (root,) = diagnose(program.open()).roots
+    assert root.location is not None
+    assert (root.op_name, root.location.line) == ("mul", line)
+    moved = "; what Keras makes of it is at program.py:20"
+    assert root.evidence.endswith(moved) == (layer == 0)

@@ -70,22 +70,27 @@ def test_a_dead_relu_that_is_counted_and_measured_is_told_once(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("alive", "fix"),
-    [(0, "the values that the layer starts with"), (8, "Lower the learning rate")],
+    ("alive", "fix", "when"),
+    [
+        (0, "the values that the layer starts with", "steps 0 to 37"),
+        (8, "Lower the learning rate", "steps 8 to 37 of 0 to 37, from batch 9 of epoch 1 on"),
+    ],
     ids=["never", "once"],
 )
 def test_a_relu_that_was_never_on_is_for_its_first_values_to_blame(
-    tmp_path: Path, alive: int, fix: str
+    tmp_path: Path, alive: int, fix: str, when: str
 ) -> None:
     recorded = program(tmp_path)
     recorded.op("f", "Relu", "Relu", "x:0")
     recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Relu:0", outputs=0)
-    for call in range(alive + 3 * CALLS):
+    for call in range(38):
         value = some(float(call < alive))
         recorded.trace("f", "Relu", value, serial=call + 1, extremes=True)
-        recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1)
+        recorded.execution("f", [], {call: some(1)}, "f", serial=call + 1, step=call)
+        recorded.fit_batch(call, 1, call + 1)
     (found,) = diagnose(recorded.open()).suspects
     assert (found.rule, fix in found.fix) == ("dead-relu", True)
+    assert (found.step, found.when) == (alive, when)
 
 
 @pytest.mark.parametrize("mode", [TensorDebugMode.FULL_HEALTH, TensorDebugMode.FULL_TENSOR])
@@ -1295,6 +1300,7 @@ def test_a_layer_left_out_is_told_where_gradients_of_others_are_asked_for(
     (found,) = diagnose(recorded.open()).suspects
     assert found.location
     assert found.location.line == told_at
+    assert (found.step, found.when) == (0, "steps 0 to 13 (counted)")
     asked_at = "; those of others are asked for at program.py:9; its op is at program.py:5"
     assert (asked_at in found.evidence) == (told_at == 9)
 

@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.events import (
     summary_of,
 )
 from tfdbg_tui.diagnosis.gradients import ForwardOp, is_backward
-from tfdbg_tui.diagnosis.history import history_of
+from tfdbg_tui.diagnosis.history import by_step, history_of, magnitudes_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, is_recurrent, layer_before, output_of
 from tfdbg_tui.diagnosis.locations import location_of, starts_fit
 from tfdbg_tui.diagnosis.report import advice
@@ -40,13 +40,14 @@ from tfdbg_tui.diagnosis.report.when import (
     element_of,
     is_made_ahead,
     iteration_of,
+    since_text,
     step_before,
     step_of,
     when_text,
 )
 from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.rules import explain, overflow
-from tfdbg_tui.diagnosis.rules.silent.explanations import TRAINING_DIVERGES
+from tfdbg_tui.diagnosis.rules.silent.explanations import IN_ALL_STEPS, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
 
@@ -162,7 +163,17 @@ class Diagnosis:
         if case.training and case.outlier is None and rule in overflow.RULES:
             found = self._with_gap(found, root, case)
         large = first_large(self.dataflow, root, rule, case)
-        return self._led_back(found, large) if large is not None else found
+        if large is not None:
+            return self._led_back(found, large)
+        return self._in_users_loss(found, root)
+
+    def _in_users_loss(self, found: Finding, root: Root) -> Finding:
+        """Return a finding on what `fit` makes of the user's own loss at the line of that."""
+        loss = self._lines.made_of(root.event)
+        line = self._lines.ran(loss) if loss is not None else None
+        if loss is None or line is None:
+            return found
+        return _at_line(found, line, stack_id_of(self._run, loss), "what Keras makes of it is at")
 
     def _with_gap(self, found: Finding, root: Root, case: Case) -> Finding:
         """Return a finding on what overflowed that says where it may have begun unseen."""
@@ -293,13 +304,26 @@ class Diagnosis:
     def _suspected(self, suspect: Suspect) -> Finding:
         finding = self._finding(suspect.event, suspect.rule, suspect.match, suspect.times, ())
         finding = replace(finding, other_layers=suspect.others)
-        if finding.step is None is finding.after_step and suspect.step is not None:
-            finding = replace(finding, **self._when(suspect.event, suspect.step))
+        since = self._since(suspect)
+        if since is not None:
+            batch = self._run.fit_batch(since)
+            when = since_text(self._run, since)
+            finding = replace(finding, step=since, after_step=None, fit_batch=batch, when=when)
         if suspect.layer is not None:
             finding = replace(finding, layer=suspect.layer, input_layer=None, variables=())
         if suspect.line is not None:
             return _at_line(finding, suspect.line, suspect.stack_id, "its op is at")
         return finding if suspect.rule is TRAINING_DIVERGES else self._at_layer(finding)
+
+    def _since(self, suspect: Suspect) -> int | None:
+        """Return from which step on it is so; None for the step of its tensor."""
+        if suspect.since is not None or suspect.rule.id not in IN_ALL_STEPS:
+            return suspect.since
+        measured = magnitudes_of(self.dataflow, suspect.event)
+        steps, _ = by_step(self._run, measured)
+        return next(
+            iter((steps if len(measured) else self._run.executions.steps.numbers).tolist()), None
+        )
 
     def _at_layer(self, found: Finding) -> Finding:
         """Return a finding at the line of its layer, where its own only starts the training."""

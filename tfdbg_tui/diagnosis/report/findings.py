@@ -49,10 +49,12 @@ class Finding:
         op_name: Name of the op in its graph; None outside.
         op_type: Type of the op, or name of the executed function.
         graph: Name of the op's graph; None outside.
-        step: Training step, recorded or counted; see `Steps`.
+        step: Training step, recorded or counted; see `Steps`. Of a suspect that is so in many, the
+            first.
         fit_batch: The batch of Keras' `fit` that the step is, where that is recorded.
         after_step: The step after which it was, as in a validation; None where it is in one.
-        when: One of these among all there are, in words; "" where there is none.
+        when: One of these among all there are, in words, or of a suspect from which to which; ""
+            where there is none.
         device: Device name.
         location: The user's line, of a gradient the one of the op that it is of; None where the
             stack has none.

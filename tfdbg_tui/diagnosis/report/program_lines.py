@@ -5,14 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of, is_bad, op_type_of, stack_id_of
+from tfdbg_tui.diagnosis.events import (
+    TensorEvent,
+    graph_id_of,
+    is_bad,
+    op_type_of,
+    recorded_layer,
+    stack_id_of,
+)
 from tfdbg_tui.diagnosis.gradients import ForwardOp, forward_op, is_backward, is_users_gradient
-from tfdbg_tui.diagnosis.locations import Location, is_converted, location_of, source_lines
+from tfdbg_tui.diagnosis.locations import (
+    Location,
+    is_converted,
+    location_of,
+    source_lines,
+    starts_fit,
+)
 from tfdbg_tui.diagnosis.report.loaded import calling_line, is_loaded
 from tfdbg_tui.diagnosis.statements import line_of_op
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
+
+_FROM_LOSS = 6  # ops from a loss to what Keras makes of it
 
 
 class ProgramLines:
@@ -95,6 +110,22 @@ class ProgramLines:
         index = timeline.execution_at(event)
         thread = timeline.execution(index).thread if index is not None else None
         return f"; in another thread than the first (number {thread})" if thread else ""
+
+    def made_of(self, event: TensorEvent) -> TensorEvent | None:
+        """Return what the user's own loss gave, where a tensor is what Keras' `fit` made of that.
+
+        Keras averages it, or multiplies it by the size of the batch; None for all other tensors.
+        """
+        run, made = self._run, event
+        for _ in range(_FROM_LOSS):
+            if is_backward(run, made) or recorded_layer(run, made) is not None:
+                return None
+            stack_id = stack_id_of(run, made)
+            if not starts_fit(run, stack_id):
+                return made if made != event and location_of(run, stack_id) else None
+            given = (producer.event for producer in self._dataflow.producers(made))
+            made = next((one for one in given if one is not None), event)
+        return None
 
     def differentiated(self, event: TensorEvent) -> ForwardOp | None:
         """Return the op whose gradient an event is, unless the user has written the gradient."""

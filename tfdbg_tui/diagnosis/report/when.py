@@ -183,6 +183,24 @@ def when_text(
     return f"{among}, {batch_text(batch)}" if batch else among
 
 
+def since_text(run: Run, step: int) -> str:
+    """Return from which step on something was, among all: ``steps 6 to 23 of 0 to 23``.
+
+    Args:
+        run: The run.
+        step: The first one.
+    """
+    steps = run.executions.steps
+    first, last = int(steps.numbers[0]), int(steps.numbers[-1])
+    if step == last:
+        return when_text(run, step)
+    all_of = f" of {first:,} to {last:,}" if step > first else ""
+    batch = run.fit_batch(step) if step > first else None
+    since = f", from {batch_text(batch)} on" if batch else ""
+    counted = counted_text(run) if run.fit_batch(step) is None else ""
+    return f"steps {step:,} to {last:,}{all_of}{counted}{since}"
+
+
 def in_words(when: str) -> str:
     """Return when something was, as a `when_text`, as part of a sentence."""
     return when if when.startswith(_AFTER) else f"in {when}"

@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Explanation, Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import DEAD_FROM_THE_FIRST, DEAD_RELU
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, in_which_steps
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_step, in_which_steps
 from tfdbg_tui.wire.events import SESSION_RUN
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def find_off(
                 f"computations measured{in_which_steps(run, off)}"
             )
             rule = dead_relu(dataflow, event) if always else DEAD_RELU
-            yield Suspect(event, rule, Match("likely", evidence), times)
+            match, since = Match("likely", evidence), first_step(run, off)
+            yield Suspect(event, rule, match, times, since=since)
 
 
 def dead_relu(dataflow: Dataflow, event: TensorEvent) -> Explanation:

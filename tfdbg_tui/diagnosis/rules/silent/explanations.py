@@ -308,6 +308,16 @@ OPTIMIZER_SLOT_EXPLODED = Explanation(
     example=Example("Adagrad's accumulator: 0.1 in step 0, 1e26 from step 4 on, gradients of 1"),
 )
 
+IN_ALL_STEPS = frozenset(
+    one.id
+    for one in (
+        *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
+        *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, ZERO_WEIGHTS),
+        *(UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, UPDATES_TOO_SMALL),
+    )
+)
+"""Rules that are told only of what is so in all steps that were measured."""
+
 EXPLANATIONS = (
     DEAD_RELU,
     EXP_UNDERFLOW,

@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
     SATURATED_LOSS,
     SATURATED_SOFTMAX,
 )
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, in_which_steps
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_step, in_which_steps
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -139,7 +139,8 @@ def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
         )
         # It is so from the first step on, where the others may be for a step that is later.
         shown = event if op_type not in _LOSSES else replace(event, index=int(found.rows[0]))
-        yield Suspect(shown, _rule(op_type), Match("likely", evidence), times)
+        match, since = Match("likely", evidence), first_step(run, wide)
+        yield Suspect(shown, _rule(op_type), match, times, since=since)
 
 
 def _rule(op_type: str) -> Explanation:
@@ -226,4 +227,5 @@ def _flat(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
                 f"of gradients up to {before.largest[-1]:.3g} come back at most "
                 f"{flat.largest[-1]:.3g}{in_which_steps(run, flat)}"
             )
-            yield Suspect(event, SATURATED_ACTIVATION, Match("likely", evidence), len(flat))
+            match, first = Match("likely", evidence), first_step(run, flat)
+            yield Suspect(event, SATURATED_ACTIVATION, match, len(flat), since=first)

@@ -135,10 +135,12 @@ def _told_once(dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
 
 def _order(dataflow: Dataflow, event: TensorEvent) -> tuple[bool, int]:
     """Return a key by which what is in a training step sorts first, and then what ran first."""
-    timeline = dataflow.timeline
-    mine = timeline.execution_at(event)
-    in_step = mine is not None and dataflow.run.executions.steps.of(mine) is not None
-    return not in_step, timeline.first_execution(event)
+    return _step(dataflow, event) is None, dataflow.timeline.first_execution(event)
+
+
+def _step(dataflow: Dataflow, event: TensorEvent) -> int | None:
+    mine = dataflow.timeline.execution_at(event)
+    return dataflow.run.executions.steps.of(mine) if mine is not None else None
 
 
 class _Search:
@@ -311,7 +313,8 @@ class _Search:
     def _suspect(
         self, rule: Explanation, events: list[TensorEvent], times: int, evidence: str
     ) -> Suspect:
-        return Suspect(events[0], rule, Match("likely", evidence), times)
+        since = _step(self._dataflow, events[0])
+        return Suspect(events[0], rule, Match("likely", evidence), times, since=since)
 
 
 def _all_zero(summary: TensorSummary) -> bool:

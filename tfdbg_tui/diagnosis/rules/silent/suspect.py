@@ -28,7 +28,8 @@ class Suspect:
         times: How many tensors show it, as far as looked at.
         layer: The layer that it is about; None for that of the op.
         others: Other layers that show it too.
-        step: Where the tensor is made before all steps, the first that shows it.
+        since: The first step that shows it, where all later ones do as well; None where that is
+            not known, or it is in the step of the tensor.
         line: The line to look at, where that is not the line of the op.
         stack_id: The stack that leads to it, where that is not the stack of the op.
     """
@@ -39,7 +40,7 @@ class Suspect:
     times: int
     layer: Layer | None = None
     others: tuple[Layer, ...] = ()
-    step: int | None = None
+    since: int | None = None
     line: Location | None = None
     stack_id: int | None = None
 
@@ -54,6 +55,17 @@ def first_and_others(
     """
     first, *others = dict.fromkeys(layers) or (None,)
     return first, tuple(layer for layer in others if layer is not None)
+
+
+def first_step(run: Run, found: Magnitudes) -> int | None:
+    """Return the first step in which something was measured; None where it was in none.
+
+    Args:
+        run: The run.
+        found: What was measured.
+    """
+    steps, _ = by_step(run, found)
+    return int(steps[0]) if steps.size else None
 
 
 def in_which_steps(run: Run, found: Magnitudes) -> str:

@@ -16,7 +16,7 @@ from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import OUTPUT_CANCELLED, VANISHING_GRADIENT
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY
 from tfdbg_tui.diagnosis.rules.silent.learning import loss_stands
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_step
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.worklist import Worklist
 
@@ -72,7 +72,10 @@ def find_vanishing(dataflow: Dataflow, gradients: list[LayerGradient]) -> list[S
         f"{recent[last, -1]:.3g} at most, where the largest gradient of a layer is "
         f"{recent[:, -1].max():.3g}"
     )
-    event, layer, _ = gradients[last]
+    event, layer, in_all = gradients[last]
+    largest = np.array([gradient.largest for gradient in gradients]).max(axis=0)
+    always = bool((in_all <= _VANISHED_IN_VAIN * largest).all())
+    measured = magnitudes_of(dataflow, event)
     cancelled = _cancelled(dataflow, event)
     rule = OUTPUT_CANCELLED if cancelled else VANISHING_GRADIENT
     evidence += cancelled
@@ -85,6 +88,7 @@ def find_vanishing(dataflow: Dataflow, gradients: list[LayerGradient]) -> list[S
             Match("likely", evidence),
             len(gone),
             others=tuple(one for one in others if one is not None and one != layer),
+            since=first_step(dataflow.run, measured) if always else None,
         )
     ]
 
