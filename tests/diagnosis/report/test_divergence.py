@@ -193,6 +193,26 @@ def test_one_batch_that_is_far_from_all_others_is_no_growth(
     assert told is (rule == "overflowed-at-once")
 
 
+def test_numbers_that_swing_far_above_the_first_have_grown(tmp_path: Path) -> None:
+    """As those of a ReLU that is off in one of the steps: the last one was no larger than ever."""
+    weights = tf.Variable(tf.fill([4, 1], 1e10))
+
+    @tf.function
+    def train(x: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(tf.matmul(x, weights)))
+        weights.assign_sub(tape.gradient(loss, weights) * 0.0)
+
+    def program() -> None:
+        for number, value in enumerate((1e-9, 1e4, 1.0, 1e30)):
+            with tfdbg_tui.step(number):
+                train(tf.fill([2, 4], value))
+
+    root = first_root(tmp_path, program)
+    assert root.rule == "diverged-until-overflow"
+    assert "grew from 40 in step 0 to 4e+10 in step 2" in root.evidence
+
+
 @pytest.mark.parametrize("in_variable", [True, False])
 def test_what_grows_where_nothing_is_trained(tmp_path: Path, *, in_variable: bool) -> None:
     def program() -> None:

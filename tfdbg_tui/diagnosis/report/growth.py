@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
+_SWINGS = 1e6
+"""Times what it was at first: a tensor that is so large has grown, even if it has fallen since."""
 _POWER = 4.0  # the largest power of itself that a tensor is expected to grow by
 _AS_BEFORE = 10.0  # times what it was in the middle of the steps before it is no larger, at most
 
@@ -56,6 +58,9 @@ def steady_before(dataflow: Dataflow, event: TensorEvent) -> Steady | None:
     found = magnitudes_of(dataflow, event)
     steps, largest = by_step(dataflow.run, found.some(found.rows < event.index))
     if step is None or len(steps) < _STEPS or steps[-1] < step - 1:
+        return None
+    at_first = largest[largest > 0][:1]
+    if (largest.max() > _SWINGS * at_first).any():
         return None
     if largest[-1] > _AS_BEFORE * np.median(largest[:-1]):
         return None
@@ -100,11 +105,14 @@ def _in_loop(
 
 
 def _growth(numbers: Int64Array, largest: Floats) -> Growth | None:
-    """Return how a tensor has grown up to the last of some steps, since it last fell."""
+    """Return how a tensor has grown up to the last of some steps, since it last fell.
+
+    Or since the first, where what it has fallen is nothing beside that.
+    """
     falls = np.flatnonzero((np.diff(largest) <= 0) | (largest[:-1] == 0))
     start = int(falls[-1]) + 1 if falls.size else 0
     if len(numbers) - start < _STEPS or largest[-1] < _LEAST * largest[start]:
-        return None
+        return _swinging(numbers, largest)
     return Growth(
         first_step=int(numbers[start]),
         first=float(largest[start]),
@@ -112,6 +120,15 @@ def _growth(numbers: Int64Array, largest: Floats) -> Growth | None:
         last=float(largest[-1]),
         expected=_expected(largest[start:]),
     )
+
+
+def _swinging(numbers: Int64Array, largest: Floats) -> Growth | None:
+    """Return how a tensor has grown from the first step to the last, whatever was between."""
+    above_0 = np.flatnonzero(largest)
+    if len(above_0) < _STEPS or largest[-1] < _SWINGS * largest[above_0[0]]:
+        return None
+    first, last = float(largest[above_0[0]]), float(largest[-1])
+    return Growth(int(numbers[above_0[0]]), first, int(numbers[-1]), last, expected=last)
 
 
 def _expected(largest: Floats) -> float:

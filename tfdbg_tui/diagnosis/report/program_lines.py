@@ -16,6 +16,7 @@ from tfdbg_tui.diagnosis.events import (
 from tfdbg_tui.diagnosis.gradients import ForwardOp, forward_op, is_backward, is_users_gradient
 from tfdbg_tui.diagnosis.locations import (
     Location,
+    in_optimizer,
     is_converted,
     location_of,
     source_lines,
@@ -118,9 +119,10 @@ class ProgramLines:
         """
         run, made = self._run, event
         for _ in range(_FROM_LOSS):
-            if is_backward(run, made) or recorded_layer(run, made) is not None:
-                return None
             stack_id = stack_id_of(run, made)
+            is_of_loss = recorded_layer(run, made) is None and not in_optimizer(run, stack_id)
+            if is_backward(run, made) or not is_of_loss:
+                return None
             if not starts_fit(run, stack_id):
                 return made if made != event and location_of(run, stack_id) else None
             given = (producer.event for producer in self._dataflow.producers(made))

@@ -228,9 +228,9 @@ LAYER_NEVER_CHANGES = Explanation(
     title="A layer that never changes",
     why="Its variables may be trained, but nothing changes them: the layer is not among what is "
     "trained, or no gradient comes back to it.",
-    fix="Hand its variables to the optimizer (make the layer an attribute of the model), and look "
-    "for what cuts the gradient off: tf.stop_gradient, numpy(), argmax, rounding, casts to "
-    "integers. If it is to stay as it is, set layer.trainable = False.",
+    fix="Add its variables to the list that tape.gradient and the optimizer are given (where that "
+    "is the model's, make the layer an attribute of the model), or look for what cuts the gradient "
+    "off: tf.stop_gradient, numpy(), argmax, rounding, casts to integers. If it is to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
 NOTHING_TRAINED = Explanation(
