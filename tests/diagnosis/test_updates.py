@@ -379,6 +379,26 @@ def test_long_steps_by_which_all_losses_become_smaller_may_be_meant(
     assert [finding.rule for finding in suspects] == ["steps-too-long"] * told
 
 
+@pytest.mark.parametrize("since", [0, 2])
+def test_a_layer_that_dies_of_steps_that_are_too_long_is_told_with_these(
+    tmp_path: Path, since: int
+) -> None:
+    """One that was never on has another cause."""
+    recorded = program_with_training_function(tmp_path)
+    recorded.op("f", "Relu", "Relu", "read1:0", dtype="float32")
+    for step in range(24):
+        thrown = np.full(64, THROWN[min(step, 11)], np.float32)
+        values = {"read1": thrown, "read2": thrown, "Relu": thrown * (step < since)}
+        for name, array in values.items():
+            recorded.trace("f", name, array, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1, step=step)
+    suspects = diagnose(recorded.open()).suspects
+    told = {finding.rule: finding.evidence for finding in suspects}
+    assert list(told) == ["dead-relu"] * (since == 0) + ["steps-too-long"]
+    dies = "; all outputs of Relu:0 are 0 from step 2 on" in told["steps-too-long"]
+    assert dies is (since > 0)
+
+
 def test_steps_of_eager_code_that_are_longer_than_the_weights_are_large(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     for step, value in enumerate(THROWN):

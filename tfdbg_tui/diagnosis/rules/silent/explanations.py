@@ -230,7 +230,8 @@ LAYER_NEVER_CHANGES = Explanation(
     "trained, or no gradient comes back to it.",
     fix="Add its variables to the list that tape.gradient and the optimizer are given (where that "
     "is the model's, make the layer an attribute of the model), or look for what cuts the gradient "
-    "off: tf.stop_gradient, numpy(), argmax, rounding, casts to integers. If it is to stay as it is, set layer.trainable = False.",
+    "off: tf.stop_gradient, numpy(), argmax, rounding, casts to integers. If it is "
+    "to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
 NOTHING_TRAINED = Explanation(

@@ -6,6 +6,7 @@ calls, of tensors of some size.  They look at a sample of each place's tensors.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     graph_id_of,
+    name_of,
     op_type_of,
     recorded_layer,
 )
@@ -66,6 +68,8 @@ _CONSEQUENCES = (
 )
 """What is always so where something else is, and is told by that."""
 
+_TOO_LONG = frozenset({explanations.STEPS_TOO_LONG, explanations.TRAINING_DIVERGES})
+
 
 def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
     """Return the places with silent defects, in order of their first tensors.
@@ -102,7 +106,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_exploded_slots(dataflow),
         *find_stalled(dataflow),
     ]
-    told = _without_consequences(found)
+    told = _with_dead_layers(dataflow, _without_consequences(found))
     return sorted(_told_once(dataflow, told), key=lambda suspect: suspect.event.index)
 
 
@@ -111,6 +115,30 @@ def _without_consequences(found: list[Suspect]) -> list[Suspect]:
     told = {suspect.rule.id for suspect in found}
     follow = {one.id for cause, some in _CONSEQUENCES if cause.id in told for one in some}
     return [suspect for suspect in found if suspect.rule.id not in follow]
+
+
+def _with_dead_layers(dataflow: Dataflow, found: list[Suspect]) -> list[Suspect]:
+    """Return suspects, those layers that died of steps that are too long as part of these.
+
+    Args:
+        dataflow: Of the run.
+        found: The suspects.
+    """
+    cause = next((one for one in found if one.rule in _TOO_LONG), None)
+    dead = [one for one in found if one.rule is explanations.DEAD_RELU]
+    if cause is None or not dead:
+        return found
+    names = dict.fromkeys(_name(dataflow, one.event) for one in dead)
+    first = min((one.since for one in dead if one.since is not None), default=None)
+    since = "" if first is None else f" from step {first:,} on"
+    evidence = f"{cause.match.evidence}; all outputs of {', '.join(names)} are 0{since}"
+    told = replace(cause, match=replace(cause.match, evidence=evidence))
+    return [told if one is cause else one for one in found if one not in dead]
+
+
+def _name(dataflow: Dataflow, event: TensorEvent) -> str:
+    layer = recorded_layer(dataflow.run, event)
+    return layer.path if layer else name_of(dataflow.run, event)
 
 
 def _told_once(dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
