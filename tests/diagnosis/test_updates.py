@@ -35,8 +35,9 @@ def program_with_training_function(tmp_path: Path) -> Program:
     recorded.function("f", "f", "v1", "v2", captured=(HIDDEN, OUT))
     for handle in (HIDDEN, OUT):
         recorded.op("f", "Placeholder", f"v{handle}")
-        recorded.op("f", "ReadVariableOp", f"read{handle}", f"v{handle}:0", dtype="float32")
-        recorded.op("f", "AssignSubVariableOp", f"assign{handle}", f"v{handle}:0", "x:0", outputs=0)
+        read, assign = f"read{handle}", f"assign{handle}"
+        recorded.op("f", "ReadVariableOp", read, f"v{handle}:0", dtype="float32", line=5)
+        recorded.op("f", "AssignSubVariableOp", assign, f"v{handle}:0", "x:0", outputs=0, line=9)
     return recorded
 
 
@@ -262,6 +263,9 @@ def test_a_schedule_that_ends_too_early(
     suspects = diagnose(recorded.open()).suspects
     assert [finding.rule for finding in suspects] == ["updates-too-small"] * told
     assert all("in the last 11 steps measured" in finding.evidence for finding in suspects)
+    last = len(added) - 1
+    when = f"steps {last - 10} to {last} of 0 to {last} (counted)"
+    assert all(finding.when == when for finding in suspects)
 
 
 @pytest.mark.parametrize(("last_step", "told"), [(400, True), (30, False)])
@@ -354,6 +358,8 @@ def test_steps_that_are_longer_than_the_weights_are_large(
     assert [finding.rule for finding in suspects] == ["steps-too-long"] * told
     for finding in suspects:
         assert (finding.step, [layer.name for layer in finding.other_layers]) == (apart, ["out"])
+        assert finding.location is not None
+        assert finding.location.line == 9  # of the step, not of what reads the variable
         assert f"grew from 0.5 in step 0 to {hidden[1]:.3g} in step {apart}" in finding.evidence
 
 

@@ -351,5 +351,5 @@ def dense_layer(directory: Path, kernel: int, *, trainable: bool = True) -> Prog
     made.op("f", "Placeholder", "x")
     made.op("f", "Placeholder", "v")
     made.op("f", "ReadVariableOp", "read", "v:0")
-    made.op("f", "MatMul", "MatMul", "x:0", "read:0", layer=1)
+    made.op("f", "MatMul", "MatMul", "x:0", "read:0", layer=1, line=3)
     return made

@@ -193,6 +193,32 @@ def test_one_batch_that_is_far_from_all_others_is_no_growth(
     assert told is (rule == "overflowed-at-once")
 
 
+@pytest.mark.parametrize(
+    ("first", "rule"), [(1e10, "huge-from-the-first-step"), (1e-3, "diverged-until-overflow")]
+)
+def test_weights_that_are_huge_before_anything_is_trained(
+    tmp_path: Path, first: float, rule: str
+) -> None:
+    """The first step makes the next one overflow, whatever the learning rate is."""
+    weights = tf.Variable(tf.fill([4, 1], first))
+
+    @tf.function
+    def train(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(tf.matmul(x, weights)))
+        weights.assign_sub(1e20 / first * tape.gradient(loss, weights))
+        return loss
+
+    def program() -> None:
+        for number in range(3):
+            with tfdbg_tui.step(number):
+                train(tf.fill([2, 4], 1.0))
+
+    root = first_root(tmp_path, program)
+    assert root.rule == rule
+    assert ("in step 0 already" in root.evidence) is (rule == "huge-from-the-first-step")
+
+
 def test_numbers_that_swing_far_above_the_first_have_grown(tmp_path: Path) -> None:
     """As those of a ReLU that is off in one of the steps: the last one was no larger than ever."""
     weights = tf.Variable(tf.fill([4, 1], 1e10))

@@ -41,6 +41,7 @@ def told(tmp_path: Path, how: dict[str, bool | str]) -> list[tuple[str, str, int
             recorded.trace("f", name, floats(value), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1)
     suspects = diagnose(recorded.open()).suspects
+    assert all(one.location and one.location.line == 7 for one in suspects)  # that of fit
     return [(one.rule, one.layer.name if one.layer else "", one.step) for one in suspects]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis import rules
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain, sources
-from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Rule, User
+from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Rule, Start, User
 from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
 from tfdbg_tui.logdir import TensorSummary
 
@@ -173,8 +173,12 @@ def test_a_zero_beside_an_overflow_is_no_negative_power_of_zero() -> None:
         ({}, "batch-norm-overflow"),
         ({"gradients": True, "growth": Growth(0, 1.0, 2, 1e30)}, "grew-until-overflow"),
         ({"training": True, "healthy_before": 10}, "diverged-until-overflow"),
+        (
+            {"training": True, "in_earlier_step": True, "start": Start("loss:0", 1e20, 0)},
+            "huge-from-the-first-step",
+        ),
     ],
-    ids=["first", "grown", "finite-before"],
+    ids=["first", "grown", "finite-before", "huge-at-first"],
 )
 def test_a_variance_that_a_training_makes_overflow(told: dict[str, Any], expected: str) -> None:
     first = catalogue.ALL["batch-norm-overflow"].example.case

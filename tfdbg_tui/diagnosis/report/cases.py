@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.losses import loss_scale
 from tfdbg_tui.diagnosis.report.first_large import outlier_of
 from tfdbg_tui.diagnosis.report.gaps import is_circular
-from tfdbg_tui.diagnosis.report.growth import growths_of, steady_before
+from tfdbg_tui.diagnosis.report.growth import growths_of, start_of, steady_before
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
@@ -106,6 +106,7 @@ class CaseBuilder:
             steady=steady_before(self._dataflow, event),
             loop_growth=loop_growth,
             outlier=outlier_of(self._dataflow, event) if training else None,
+            start=start_of(self._dataflow, event) if training else None,
             training=training,
             gradients=self._gradients,
             loss_scale=self._loss_scale if backward else 1.0,

@@ -47,7 +47,12 @@ from tfdbg_tui.diagnosis.report.when import (
 )
 from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.rules import explain, overflow
-from tfdbg_tui.diagnosis.rules.silent.explanations import IN_ALL_STEPS, TRAINING_DIVERGES
+from tfdbg_tui.diagnosis.rules.silent.explanations import (
+    IN_ALL_STEPS,
+    NOTHING_TRAINED,
+    TRAINING_DIVERGES,
+    UPDATES_TOO_SMALL,
+)
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
 
@@ -68,6 +73,8 @@ _LOADED = "a function that was loaded"
 _WIDER = " Or compute it in float64."
 
 _OVERFLOWS = frozenset(rule.id for rule in (*overflow.RULES, overflow.LOSS_SCALE))
+_OF_NO_LAYER = (TRAINING_DIVERGES, NOTHING_TRAINED, UPDATES_TOO_SMALL)
+"""Suspects for which no layer is to blame: they are told at the line that trains."""
 _MAY_HIDE = "a select may leave out its value, but not its slope"
 
 
@@ -313,7 +320,7 @@ class Diagnosis:
             finding = replace(finding, layer=suspect.layer, input_layer=None, variables=())
         if suspect.line is not None:
             return _at_line(finding, suspect.line, suspect.stack_id, "its op is at")
-        return finding if suspect.rule is TRAINING_DIVERGES else self._at_layer(finding)
+        return finding if suspect.rule in _OF_NO_LAYER else self._at_layer(finding)
 
     def _since(self, suspect: Suspect) -> int | None:
         """Return from which step on it is so; None for the step of its tensor."""

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.events import name_of, op_type_of
+from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
+from tfdbg_tui.diagnosis.losses import losses
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
-from tfdbg_tui.diagnosis.rules.model import Growth, Steady
+from tfdbg_tui.diagnosis.rules.model import Growth, Start, Steady
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -21,6 +24,9 @@ _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
 _SWINGS = 1e6
 """Times what it was at first: a tensor that is so large has grown, even if it has fallen since."""
+_HUGE = 1e15  # that no loss and no gradient begins with, if data and weights are of usual size
+_SQUARES = frozenset({"Square"})
+"""Ops by which optimizers begin."""
 _POWER = 4.0  # the largest power of itself that a tensor is expected to grow by
 _AS_BEFORE = 10.0  # times what it was in the middle of the steps before it is no larger, at most
 
@@ -65,6 +71,26 @@ def steady_before(dataflow: Dataflow, event: TensorEvent) -> Steady | None:
     if largest[-1] > _AS_BEFORE * np.median(largest[:-1]):
         return None
     return Steady(int(steps[0]), int(steps[-1]), float(largest.max()))
+
+
+def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
+    """Return a gradient, or a loss, as it was in the first step, where it was huge then.
+
+    Not what is made of a gradient and a learning rate: that may be for the rate to blame.
+
+    Args:
+        dataflow: Of the run.
+        event: A later computation of the tensor.
+    """
+    run = dataflow.run
+    is_of_gradient = is_backward(run, event) or op_type_of(run, event) in _SQUARES
+    for one in (*[event] * is_of_gradient, *losses(dataflow)):
+        found = magnitudes_of(dataflow, one)
+        steps, largest = by_step(run, found.some(found.rows < event.index))
+        first = run.executions.steps.numbers[:1]
+        if steps.size and steps[0] == first and largest[0] >= _HUGE:
+            return Start(name_of(run, one), float(largest[0]), int(steps[0]))
+    return None
 
 
 def not_measured_before(dataflow: Dataflow, event: TensorEvent) -> str:

@@ -91,6 +91,7 @@ def _surroundings(case: Case) -> list[str]:
         (case.steady, str(case.steady)),
         (case.loop_growth, str(case.loop_growth)),
         (case.outlier, str(case.outlier)),
+        (case.start, str(case.start)),
         (case.limits, f"recorded with {case.limits}"),
     ]
     used = [f"then {', '.join(map(_used, (user, *user.then)))}" for user in case.users]

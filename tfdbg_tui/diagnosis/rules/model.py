@@ -131,6 +131,24 @@ class Outlier:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """A tensor that was huge in the first step of a training, when nothing had been trained yet.
+
+    Attributes:
+        name: The tensor: the gradient that was bad later, or a loss.
+        largest: Its largest magnitude then.
+        step: The step.
+    """
+
+    name: str
+    largest: float
+    step: int
+
+    def __str__(self) -> str:
+        return f"{self.name} was up to {self.largest:.3g} in step {self.step:,} already"
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A root: the op that made the first bad tensor, and its surroundings.
 
@@ -155,6 +173,7 @@ class Case:
         steady: How large it was before, if it had not grown; None where that is not on record.
         loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
         outlier: The data that it was made of, where they are far from those of the steps before.
+        start: It or a loss, where that was huge before anything was trained.
         training: Whether the program changes variables, and has begun to.
         gradients: Whether it computes gradients.
         loss_scale: What number losses are multiplied by before their gradients are asked for.
@@ -185,6 +204,7 @@ class Case:
     steady: Steady | None = None
     loop_growth: Growth | None = None
     outlier: Outlier | None = None
+    start: Start | None = None
     training: bool = False
     gradients: bool = False
     loss_scale: float = 1.0

@@ -30,6 +30,7 @@ from tfdbg_tui.diagnosis.rules.model import (
     Match,
     Outlier,
     Rule,
+    Start,
     Steady,
     User,
     ops,
@@ -131,6 +132,11 @@ def doubted_by_training(case: Case, match: Match | None) -> Match | None:
 def _made_of_outlier(case: Case) -> Match | None:
     match = overflow(nan=True)(case) if case.outlier is not None else None
     return replace(match.doubted(), evidence=f"{match.evidence}; {case.outlier}") if match else None
+
+
+def _huge_at_first(case: Case) -> Match | None:
+    match = doubted_by_training(case, overflow(nan=True)(case)) if case.start else None
+    return replace(match, evidence=f"{match.evidence}; {case.start}") if match else None
 
 
 def _grew_in_training(case: Case) -> Match | None:
@@ -260,6 +266,23 @@ RULES = (
         example=example(
             "Square", given(1e30, 1), out=[INF, 1],
             training=True, healthy_before=8, outlier=Outlier("x:0", 1e30, 3.5),
+        ),
+    ),
+    Rule(
+        id="huge-from-the-first-step",
+        title="Numbers were huge before anything was trained, and overflowed soon after",
+        op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
+        test=_huge_at_first,
+        why="The first step computed with the weights that the model begins with: these or the "
+        "data are too large, or something is multiplied by itself again and again, as by the "
+        "recurrent weights of an unbounded cell (relu). A step by such gradients can only make it "
+        "worse.",
+        fix="Begin with smaller weights (orthogonal ones in a recurrent layer, and tanh there), "
+        "scale inputs and targets, clip gradients (clipnorm). A lower learning rate alone will "
+        "not do.",
+        example=example(
+            "MatMul", given(1e30, 1), given(1e30, 1),
+            out=[INF, 1], training=True, in_earlier_step=True, start=Start("loss:0", 2e30, 0),
         ),
     ),
     Rule(

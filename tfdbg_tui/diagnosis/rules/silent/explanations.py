@@ -314,7 +314,7 @@ IN_ALL_STEPS = frozenset(
     for one in (
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, ZERO_WEIGHTS),
-        *(UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, UPDATES_TOO_SMALL),
+        *(UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO),
     )
 )
 """Rules that are told only of what is so in all steps that were measured."""

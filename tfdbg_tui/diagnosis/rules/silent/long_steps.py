@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import size_of
 from tfdbg_tui.diagnosis.history import by_step, in_step, measured_tensors
+from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import STEPS_TOO_LONG
@@ -70,6 +72,7 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
         f"{len(found) - 1:,} of {len(values) - 1:,} other variables"
     )
     layer, others = first_and_others(layer_of_variable(dataflow, jump.variable) for jump in found)
+    stack_id = _changed_at(dataflow, most.variable)
     return [
         Suspect(
             most.event,
@@ -78,8 +81,24 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
             len(found),
             layer,
             others,
+            line=location_of(dataflow.run, stack_id),
+            stack_id=stack_id,
         )
     ]
+
+
+def _changed_at(dataflow: Dataflow, variable: Variable) -> int | None:
+    """Return the stack of the op of a graph that changes a variable; None where that is none."""
+    run, variables = dataflow.run, dataflow.variables
+    steps = VariableValues(run, dataflow.calls).steps
+    for graph in list(run.graphs.values()):
+        if graph.file_set != variable.file_set:
+            continue
+        for op in list(graph.ops.values()):
+            is_assigned = assigns(op.op_type) and variables.handle(op) == variable.handle
+            if is_assigned or steps.get((graph.graph_id, op.name)) == variable:
+                return op.stack_id
+    return None
 
 
 def _values(dataflow: Dataflow) -> dict[Variable, tuple[TensorEvent, Magnitudes]]:

@@ -113,8 +113,15 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
             f"{len(largest.share) - since:,} steps measured, and no more of others that do not "
             f"begin with 0; {dtype} has no number between 1 and 1 + {_EPSILON[dtype]:.1g}"
         )
-        match = Match("likely", evidence)
-        yield Suspect(largest.event, UPDATES_TOO_SMALL, match, len(updates), largest.variable.layer)
+        match, step = Match("likely", evidence), int(largest.steps[since])
+        yield Suspect(
+            largest.event,
+            UPDATES_TOO_SMALL,
+            match,
+            len(updates),
+            largest.variable.layer,
+            since=step if step >= 0 else None,
+        )
 
 
 def _since(updates: list[_Update], bound: float) -> int | None:
