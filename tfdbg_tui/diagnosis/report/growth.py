@@ -24,9 +24,9 @@ _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
 _SWINGS = 1e6
 """Times what it was at first: a tensor that is so large has grown, even if it has fallen since."""
-_HUGE = 1e15  # that no loss and no gradient begins with, if data and weights are of usual size
+_HUGE = 1e10  # that no loss begins with, if data and weights are of usual size
 _SQUARES = frozenset({"Square"})
-"""Ops by which optimizers begin."""
+"""Ops by which optimizers begin: of gradients."""
 _POWER = 4.0  # the largest power of itself that a tensor is expected to grow by
 _AS_BEFORE = 10.0  # times what it was in the middle of the steps before it is no larger, at most
 
@@ -83,12 +83,16 @@ def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
         event: A later computation of the tensor.
     """
     run = dataflow.run
-    is_of_gradient = is_backward(run, event) or op_type_of(run, event) in _SQUARES
-    for one in (*[event] * is_of_gradient, *losses(dataflow)):
+    bounds = dict.fromkeys(losses(dataflow), _HUGE)
+    if op_type_of(run, event) in _SQUARES:
+        bounds[event] = _HUGE**2
+    elif is_backward(run, event):
+        bounds[event] = _HUGE
+    for one, bound in bounds.items():
         found = magnitudes_of(dataflow, one)
         steps, largest = by_step(run, found.some(found.rows < event.index))
         first = run.executions.steps.numbers[:1]
-        if steps.size and steps[0] == first and largest[0] >= _HUGE:
+        if steps.size and steps[0] == first and largest[0] >= bound:
             return Start(name_of(run, one), float(largest[0]), int(steps[0]))
     return None
 

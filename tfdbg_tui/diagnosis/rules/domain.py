@@ -22,7 +22,7 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.edits import Edit
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
-from tfdbg_tui.diagnosis.rules.model import LEAVE_OUT, Case, Match, Rule, ops
+from tfdbg_tui.diagnosis.rules.model import KEEP_POSITIVE, LEAVE_OUT, Case, Match, Rule, ops
 from tfdbg_tui.diagnosis.values import total
 
 _CLIP_LOG = Edit("log(X)", "{F}(tf.clip_by_value({X}, {eps}, 1.0))")
@@ -198,7 +198,7 @@ RULES = (
         why="log is not defined below 0.",
         fix="Find out why the argument is negative; keep it positive by its construction "
         "(softplus, exp, square) or clip it to a small positive number.",
-        fix_in_library=LEAVE_OUT,
+        fix_in_library=KEEP_POSITIVE,
         example=example("Log", given(-1, 2), out=[NAN, 0.69]),
         edits=(FLOOR_LOG,),
     ),
@@ -258,7 +258,7 @@ RULES = (
         test=identity("neg", "nan"),
         why="sqrt is not defined below 0; differences that should be 0 come out slightly negative.",
         fix="Clip the argument at 0, or compute it in a way that cannot give less than 0.",
-        fix_in_library=LEAVE_OUT,
+        fix_in_library=KEEP_POSITIVE,
         example=example("Sqrt", given(-1, 4), out=[NAN, 2]),
         edits=(_FLOOR_SQRT,),
     ),

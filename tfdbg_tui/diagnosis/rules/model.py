@@ -333,6 +333,13 @@ class Rule(Explanation):
         return self.test(case)
 
 
+KEEP_POSITIVE = (
+    "Make what has to be positive so by its construction: tf.nn.softplus(x) + 1e-3 of what a layer "
+    "gives as a scale, a variance or a rate. Leave out a number outside of a distribution's "
+    "support. To replace the result alone leaves the gradient NaN."
+)
+"""What to do about what a library is given that is below 0."""
+
 LEAVE_OUT = (
     "Leave out what it has no value for, or clip it: a row that is masked completely, a number "
     "outside of a distribution's support, a scale or a length of 0. To replace the result alone "

@@ -215,8 +215,9 @@ LOSS_SCALE = Rule(
     test=also(_scaled, of_dtype("float16")),
     why="A loss scale keeps small gradients from being 0 in float16, and makes all of them so many "
     "times as large: those that were large already are beyond 65504.",
-    fix="Multiply by a smaller number, and leave out steps whose gradients are not finite: "
-    "keras.mixed_precision.LossScaleOptimizer does both.",
+    fix="Multiply by a smaller number, divide the gradients by the same one before they are "
+    "applied (steps are so many times too long else), and leave out steps whose gradients are "
+    "not finite: keras.mixed_precision.LossScaleOptimizer does all of it.",
     example=example(
         "Mul", given(3e4, 1), given(4, 1), out=[INF, 1], dtype="float16", backward=True,
         loss_scale=32768,
@@ -278,8 +279,7 @@ RULES = (
         "recurrent weights of an unbounded cell (relu). A step by such gradients can only make it "
         "worse.",
         fix="Begin with smaller weights (orthogonal ones in a recurrent layer, and tanh there), "
-        "scale inputs and targets, clip gradients (clipnorm). A lower learning rate alone will "
-        "not do.",
+        "scale inputs and targets; clip gradients (clipnorm), lower the learning rate.",
         example=example(
             "MatMul", given(1e30, 1), given(1e30, 1),
             out=[INF, 1], training=True, in_earlier_step=True, start=Start("loss:0", 2e30, 0),
