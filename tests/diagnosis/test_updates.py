@@ -401,7 +401,7 @@ def test_a_layer_that_dies_of_steps_that_are_too_long_is_told_with_these(
     suspects = diagnose(recorded.open()).suspects
     told = {finding.rule: finding.evidence for finding in suspects}
     assert list(told) == ["dead-relu"] * (since == 0) + ["steps-too-long"]
-    dies = "; all outputs of Relu:0 are 0 from step 2 on" in told["steps-too-long"]
+    dies = "; then all outputs are 0 in Relu:0 from step 2 on" in told["steps-too-long"]
     assert dies is (since > 0)
 
 

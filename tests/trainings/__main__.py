@@ -34,6 +34,7 @@ TOLD = ("bad", "suspect")
 DIVERGED = {
     *("training-diverges", "grew-until-overflow", "diverged-until-overflow"),
     *("diverged-until-exp-overflow", "steps-too-long", "numbers-explode"),
+    "huge-from-the-first-step",
 }
 RULES = {
     "dead-relu": {"dead-relu"},

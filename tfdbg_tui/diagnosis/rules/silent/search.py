@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import measured_tensors
+from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
@@ -68,7 +69,14 @@ _CONSEQUENCES = (
 )
 """What is always so where something else is, and is told by that."""
 
-_TOO_LONG = frozenset({explanations.STEPS_TOO_LONG, explanations.TRAINING_DIVERGES})
+_TOO_LONG = (explanations.STEPS_TOO_LONG, explanations.TRAINING_DIVERGES)
+_FOLLOW = {
+    explanations.DEAD_RELU: "all outputs are 0",
+    explanations.SATURATED_SOFTMAX: "the softmax is saturated",
+    explanations.SATURATED_ACTIVATION: "activations are saturated",
+    explanations.VANISHING_GRADIENT: "gradients vanish",
+}
+"""What steps that are too long lead to, in words."""
 
 
 def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
@@ -106,7 +114,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_exploded_slots(dataflow),
         *find_stalled(dataflow),
     ]
-    told = _with_dead_layers(dataflow, _without_consequences(found))
+    told = _with_what_follows(dataflow, _without_consequences(found))
     return sorted(_told_once(dataflow, told), key=lambda suspect: suspect.event.index)
 
 
@@ -117,28 +125,31 @@ def _without_consequences(found: list[Suspect]) -> list[Suspect]:
     return [suspect for suspect in found if suspect.rule.id not in follow]
 
 
-def _with_dead_layers(dataflow: Dataflow, found: list[Suspect]) -> list[Suspect]:
-    """Return suspects, those layers that died of steps that are too long as part of these.
+def _with_what_follows(dataflow: Dataflow, found: list[Suspect]) -> list[Suspect]:
+    """Return suspects, those that steps that are too long have led to as part of these.
+
+    What was so in the first step has another cause.
 
     Args:
         dataflow: Of the run.
         found: The suspects.
     """
     cause = next((one for one in found if one.rule in _TOO_LONG), None)
-    dead = [one for one in found if one.rule is explanations.DEAD_RELU]
-    if cause is None or not dead:
+    if cause is None:
         return found
-    names = dict.fromkeys(_name(dataflow, one.event) for one in dead)
-    first = min((one.since for one in dead if one.since is not None), default=None)
-    since = "" if first is None else f" from step {first:,} on"
-    evidence = f"{cause.match.evidence}; all outputs of {', '.join(names)} are 0{since}"
+    first = next(iter(dataflow.run.executions.steps.numbers.tolist()), None)
+    follow = [one for one in found if one.rule in _FOLLOW and one.since != first]
+    evidence, layers = cause.match.evidence, LayersOfOps(dataflow.run)
+    for rule, what in _FOLLOW.items():
+        mine = [one for one in follow if one.rule is rule]
+        of = [(one.event, layers.of_event(one.event)) for one in mine]
+        named = (layer.path if layer else name_of(dataflow.run, event) for event, layer in of)
+        names = ", ".join(dict.fromkeys(named))
+        since = min((one.since for one in mine if one.since is not None), default=None)
+        evidence += f"; then {what} in {names}" * bool(mine)
+        evidence += f" from step {since:,} on" if since is not None else ""
     told = replace(cause, match=replace(cause.match, evidence=evidence))
-    return [told if one is cause else one for one in found if one not in dead]
-
-
-def _name(dataflow: Dataflow, event: TensorEvent) -> str:
-    layer = recorded_layer(dataflow.run, event)
-    return layer.path if layer else name_of(dataflow.run, event)
+    return [told if one is cause else one for one in found if one not in follow]
 
 
 def _told_once(dataflow: Dataflow, found: list[Suspect]) -> Iterator[Suspect]:
