@@ -405,6 +405,22 @@ def test_a_layer_that_dies_of_steps_that_are_too_long_is_told_with_these(
     assert dies is (since > 0)
 
 
+def test_layers_that_die_after_one_that_has_died_are_told_with_it(tmp_path: Path) -> None:
+    recorded = program_with_training_function(tmp_path)
+    recorded.op("f", "Relu", "first", "read1:0", dtype="float32", layer=1)
+    recorded.op("f", "Relu", "second", "read2:0", dtype="float32", layer=2)
+    for step in range(40):
+        for name, since in (("first", 2), ("second", 4)):
+            array = np.full(64, step < since, np.float32)
+            recorded.trace("f", name, array, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1, step=step)
+    (found,) = diagnose(recorded.open()).suspects
+    assert (found.rule, found.step) == ("dead-relu", 2)
+    assert found.layer is not None
+    assert (found.layer.name, [layer.name for layer in found.other_layers]) == ("hidden", ["out"])
+    assert found.evidence.endswith("; then all outputs are 0 in out from step 4 on")
+
+
 def test_steps_of_eager_code_that_are_longer_than_the_weights_are_large(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     for step, value in enumerate(THROWN):

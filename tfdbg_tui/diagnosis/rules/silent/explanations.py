@@ -11,7 +11,8 @@ DEAD_RELU = Explanation(
     title="A ReLU layer that is off all the time",
     why="All inputs of the ReLU are negative, so its gradient is 0 and the layers before it cannot "
     "learn.",
-    fix="Lower the learning rate, use He initialisation, or a leaky ReLU.",
+    fix="Lower the learning rate, scale the inputs (pixels to 0 to 1, say), use He initialisation, "
+    "or a leaky ReLU.",
     example=Example("Relu([-3, -1, …]) → [0, 0, …] in each of 1,000 computations"),
 )
 DEAD_FROM_THE_FIRST = replace(

@@ -126,19 +126,24 @@ def _without_consequences(found: list[Suspect]) -> list[Suspect]:
 
 
 def _with_what_follows(dataflow: Dataflow, found: list[Suspect]) -> list[Suspect]:
-    """Return suspects, those that steps that are too long have led to as part of these.
+    """Return suspects, those that another one has led to as part of that.
 
-    What was so in the first step has another cause.
+    Steps that are too long, or the first layer that has died of one of them: layers after it are
+    given zeros.  What was so in the first step has another cause.
 
     Args:
         dataflow: Of the run.
         found: The suspects.
     """
-    cause = next((one for one in found if one.rule in _TOO_LONG), None)
-    if cause is None:
-        return found
     first = next(iter(dataflow.run.executions.steps.numbers.tolist()), None)
-    follow = [one for one in found if one.rule in _FOLLOW and one.since != first]
+    late = [one for one in found if one.rule in _FOLLOW and one.since != first]
+    dead = [one for one in late if one.rule is explanations.DEAD_RELU and one.since is not None]
+    dead.sort(key=lambda one: one.since or 0)
+    causes = [*(one for one in found if one.rule in _TOO_LONG), *dead[:1]]
+    if not causes:
+        return found
+    cause = causes[0]
+    follow = late if cause.rule in _TOO_LONG else dead[1:]
     evidence, layers = cause.match.evidence, LayersOfOps(dataflow.run)
     for rule, what in _FOLLOW.items():
         mine = [one for one in follow if one.rule is rule]
@@ -148,7 +153,9 @@ def _with_what_follows(dataflow: Dataflow, found: list[Suspect]) -> list[Suspect
         since = min((one.since for one in mine if one.since is not None), default=None)
         evidence += f"; then {what} in {names}" * bool(mine)
         evidence += f" from step {since:,} on" if since is not None else ""
-    told = replace(cause, match=replace(cause.match, evidence=evidence))
+    same = (layers.of_event(one.event) for one in follow if one.rule is cause.rule)
+    others = (*cause.others, *dict.fromkeys(layer for layer in same if layer is not None))
+    told = replace(cause, match=replace(cause.match, evidence=evidence), others=others)
     return [told if one is cause else one for one in found if one not in follow]
 
 
