@@ -85,6 +85,8 @@ PROGRAMS: dict[str, str] = {
     "fails in keras, twice": "for _ in range(2):\n    try:\n        from keras import layers\n"
     "    except RuntimeError as error:\n        print(error)\nimport keras.layers",
     "keras.py": "raise RuntimeError('no backend')",
+    "keras without tensorflow": "import sys, tf_keras; print('tensorflow' in sys.modules)",
+    "tf_keras.py": "",
     "spawns": "import multiprocessing as m\nclass A:\n    pass\n"
     "def f(a):\n    print(a, __name__, __spec__, flush=True)\n"
     "A.__repr__ = lambda self: f'{type(self)}'\n"

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+import warnings
 from _sitebuiltins import Quitter
 from collections.abc import Callable
 from pkgutil import resolve_name
@@ -159,7 +160,7 @@ def gap_text(report: Report) -> str:
     return " ".join(gap.text for gap in report.gaps)
 
 
-_NOT_CALLED = {"exported_as_it_is", "function_left_out", "hook_failed", "session_skipped"}
+_NOT_CALLED = {"exported_as_it_is", "function_left_out", "hook_failed", "session_skipped", "skip"}
 """Hooks that no program above leads to: they tell of what is not on record."""
 _HOOKS = [name for name in vars(Listener) if not name.startswith("_") and name not in _NOT_CALLED]
 _PLACES = [
@@ -321,9 +322,32 @@ def exported() -> Any:
     return result
 
 
+def interpreted() -> Any:
+    log = tf.function(tf.math.log, [tf.TensorSpec([2])], autograph=False).get_concrete_function()
+    model = tf.lite.TFLiteConverter.from_concrete_functions([log]).convert()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # It is to move to another package.
+        interpreter = tf.lite.Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], np.zeros(2, np.float32))
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+def test_what_an_interpreter_computes_is_not_called_clean(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    tf.math.sin(1.0)
+    np.testing.assert_array_equal(interpreted(), np.full(2, -np.inf))
+    tfdbg_tui.disable_dump_debug_info()
+    report = diagnose(open_run(tmp_path))
+    assert report.verdict == "incomplete"
+    assert gap_text(report).count("TensorFlow Lite") == 1
+
+
 @pytest.mark.parametrize(
     ("place", "program"),
     [
+        ("writer.DumpWriter.skip", interpreted),
         ("writer.DumpWriter.session_skipped", partial_run),
         ("writer.DumpWriter.function_left_out", compiled_in_a_dataset),
         ("tensorflow.exports.make_plain", exported),

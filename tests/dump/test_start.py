@@ -123,6 +123,42 @@ def recorded(directory: Path, source: str) -> Run:
     return tfdbg_tui.open_run(logdir)
 
 
+OTHER_KERAS = """\
+from types import SimpleNamespace
+
+class CallbackList:
+    def begin(self, *args):
+        pass
+
+    on_epoch_begin = on_train_batch_begin = on_test_begin = begin
+    on_train_batch_end = on_train_end = begin
+
+callbacks = SimpleNamespace(CallbackList=CallbackList)
+backend = SimpleNamespace(backend=lambda: "jax")
+"""
+
+IMPORTS_TENSORFLOW_LATER = """\
+import keras
+import sys
+assert "tensorflow" not in sys.modules
+import tensorflow as tf
+batches = keras.callbacks.CallbackList()
+batches.on_epoch_begin(0)
+batches.on_train_batch_begin(0)
+tf.math.sin(1.0)
+"""
+
+
+def test_a_keras_of_another_library_comes_before_tensorflow(tmp_path: Path) -> None:
+    (tmp_path / "keras.py").write_text(OTHER_KERAS)
+    run = recorded(tmp_path, IMPORTS_TENSORFLOW_LATER)
+    (sin,) = (execution for execution in run.executions if execution.op_type == "Sin")
+    assert sin.step == 0
+    report = tfdbg_tui.diagnose(run)
+    assert report.verdict == "incomplete"
+    assert any("it computes with jax" in gap.text for gap in report.gaps)
+
+
 def test_python_children_are_recorded_as_processes_of_the_run(tmp_path: Path) -> None:
     run = recorded(tmp_path, CHILDREN)
     logs = [execution for execution in run.executions if execution.op_type == "Log"]

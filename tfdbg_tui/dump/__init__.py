@@ -223,6 +223,9 @@ def mark_steps_for_program(keras: Any) -> None:
         mark_keras_steps(keras)
         keras_nodes.watch()
         own_frames.exclude_in_keras(keras)
+        library = keras.backend.backend()
+        if library != "tensorflow" and _writer is not None:
+            _writer.skip("what Keras computes", f"it computes with {library}")
     except Exception as error:
         if _writer is not None:
             _writer.hook_failed(error, "which batch of fit a record is of")

@@ -22,6 +22,9 @@ _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(_HERE)))
 _LOGDIR = os.environ.get("TFDBG_TUI_LOGDIR", "")
 _OPTIONS = os.environ.get("TFDBG_TUI_OPTIONS", "{}")
 
+_without_tensorflow: "list[Any]" = []
+"""Packages of Keras that compute with another library, as long as nothing imports TensorFlow."""
+
 
 class ImportWatcher:
     """A finder that acts when one of some packages has been imported by the program."""
@@ -76,10 +79,15 @@ def _record(tensorflow: "Any") -> None:
         enable_for_program(_LOGDIR, **json.loads(_OPTIONS))
     except Exception as error:
         _warn("the program is not recorded", error)
+    while _without_tensorflow:
+        _mark_steps(_without_tensorflow.pop())
 
 
 def _mark_steps(keras: "Any") -> None:
     """Make each batch of `fit` a step; where that fails, the program goes on without."""
+    if "tensorflow" not in sys.modules:
+        _without_tensorflow.append(keras)
+        return
     try:
         from tfdbg_tui.dump import mark_steps_for_program
 

@@ -19,7 +19,8 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``Tensor.set_shape``: which graphs have shapes that TensorFlow did not find itself;
 * ``imperative_grad.imperative_grad``: what gradient tapes are asked for;
 * ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
-  tensors of whatever the program asked for; ``make_callable`` is led there.
+  tensors of whatever the program asked for; ``make_callable`` is led there;
+* ``Interpreter.invoke`` and ``SignatureRunner.__call__``: that TensorFlow Lite computes.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from tfdbg_tui.dump.tensorflow import collected_graphs, executors, exports, own_
 from tfdbg_tui.dump.tensorflow.call_hooks import CallHooks
 from tfdbg_tui.dump.tensorflow.eager_hooks import EagerHooks
 from tfdbg_tui.dump.tensorflow.listener import SafeListener
+from tfdbg_tui.dump.tensorflow.lite_hooks import LiteHooks
 from tfdbg_tui.dump.tensorflow.op_hooks import OpHooks
 from tfdbg_tui.dump.tensorflow.private import declare
 from tfdbg_tui.dump.tensorflow.session_hooks import SessionHooks
@@ -65,6 +67,7 @@ class Hooks:
             *SessionHooks(safe).wrappers(),
             *OpHooks(safe, locations).wrappers(),
             *TapeHooks(safe).wrappers(),
+            *LiteHooks(safe).wrappers(),
             *self._eager.wrappers(),
             *executors.wrappers(),
         )

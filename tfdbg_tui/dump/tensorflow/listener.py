@@ -158,6 +158,14 @@ class Listener(Protocol):
             what: What is not on record because of it.
         """
 
+    def skip(self, what: str, reason: str) -> None:
+        """Something runs that leaves no record.
+
+        Args:
+            what: What runs, for a sentence.
+            reason: Why it is not recorded, in one sentence.
+        """
+
     def exported_as_it_is(self, error: Exception) -> None:
         """What the program exports may hold ops of ours, as taking them out has raised."""
 

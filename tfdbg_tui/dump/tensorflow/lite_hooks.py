@@ -1,0 +1,43 @@
+"""Hooks into interpreters of TensorFlow Lite, which compute without any op of TensorFlow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tensorflow.lite.python.interpreter import Interpreter, SignatureRunner
+
+from tfdbg_tui.dump.tensorflow.private import declare
+
+if TYPE_CHECKING:
+    from tfdbg_tui.dump.tensorflow.listener import SafeListener
+    from tfdbg_tui.dump.tensorflow.private import Wrappers
+
+_INVOKE = declare(Interpreter, "invoke", "self")
+_RUN_SIGNATURE = declare(SignatureRunner, "__call__", "self")
+_WHAT = "what TensorFlow Lite computes"
+_REASON = "its interpreter runs no ops of TensorFlow"
+
+
+class LiteHooks:
+    """Tells, once, that an interpreter runs.
+
+    Args:
+        listener: Who is told.
+    """
+
+    def __init__(self, listener: SafeListener) -> None:
+        self._listener = listener
+        self._is_told = False
+
+    def wrappers(self) -> Wrappers:
+        """Return what to wrap, and how."""
+        return ((_INVOKE, self._telling), (_RUN_SIGNATURE, self._telling))
+
+    def _telling(self, original: Any) -> Any:
+        def run(this: Any, **inputs: Any) -> Any:
+            if not self._is_told:
+                self._is_told = True
+                self._listener.tell("skip", _WHAT, _REASON)
+            return original(this, **inputs)
+
+        return run
