@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorflow.lite.python.interpreter import Interpreter, SignatureRunner
-
 from tfdbg_tui.dump.tensorflow.private import declare
+
+try:
+    from tensorflow.lite.python.interpreter import Interpreter, SignatureRunner
+except ImportError:  # It is to leave TensorFlow.
+    _RUN: tuple[Declaration, ...] = ()
+else:
+    _RUN = declare(Interpreter, "invoke", "self"), declare(SignatureRunner, "__call__", "self")
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.listener import SafeListener
-    from tfdbg_tui.dump.tensorflow.private import Wrappers
+    from tfdbg_tui.dump.tensorflow.private import Declaration, Wrappers
 
-_INVOKE = declare(Interpreter, "invoke", "self")
-_RUN_SIGNATURE = declare(SignatureRunner, "__call__", "self")
 _WHAT = "what TensorFlow Lite computes"
 _REASON = "its interpreter runs no ops of TensorFlow"
 
@@ -31,7 +34,7 @@ class LiteHooks:
 
     def wrappers(self) -> Wrappers:
         """Return what to wrap, and how."""
-        return ((_INVOKE, self._telling), (_RUN_SIGNATURE, self._telling))
+        return tuple((hook, self._telling) for hook in _RUN)
 
     def _telling(self, original: Any) -> Any:
         def run(this: Any, **inputs: Any) -> Any:
