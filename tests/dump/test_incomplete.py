@@ -328,6 +328,9 @@ def interpreted() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # It is to move to another package.
         interpreter = tf.lite.Interpreter(model_content=model)
+    with pytest.raises(RuntimeError) as raised:
+        interpreter.invoke()
+    assert not any("lite_hooks" in str(entry.path) for entry in raised.traceback)
     interpreter.allocate_tensors()
     interpreter.set_tensor(interpreter.get_input_details()[0]["index"], np.zeros(2, np.float32))
     interpreter.invoke()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 from tfdbg_tui.dump.tensorflow.private import declare
 
 try:
@@ -41,6 +42,7 @@ class LiteHooks:
             if not self._is_told:
                 self._is_told = True
                 self._listener.tell("skip", _WHAT, _REASON)
-            return original(this, **inputs)
+            with LeftOutOfTracebacks():
+                return original(this, **inputs)
 
         return run
