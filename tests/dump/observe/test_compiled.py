@@ -14,6 +14,7 @@ import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump import writer  # noqa: E402
+from tfdbg_tui.dump.observe import function_ops  # noqa: E402
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer  # noqa: E402
 from tfdbg_tui.dump.tensorflow import devices  # noqa: E402
 
@@ -86,11 +87,12 @@ def test_that_compiling_takes_long_is_told_once(
     there: bool,
 ) -> None:
     def many(x: Any) -> Any:
-        for _ in range(80):
+        for _ in range(8):
             x = tf.cos(x)
         return x
 
     dump.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    monkeypatch.setattr(function_ops, "_SLOW_TO_COMPILE", 8)
     monkeypatch.setattr(devices, "has_accelerator", lambda: there)
     for function in (many, many, tf.cos):
         tf.function(function, jit_compile=True)(tf.ones([2]))
