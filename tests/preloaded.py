@@ -3,11 +3,13 @@
     python preloaded.py
 
 imports it, which takes 5 s of CPU time that few programs are about, and forks a process for each
-program that it reads about on standard input.  TensorFlow has started nothing by then.
+program that it reads about on standard input.  TensorFlow has started nothing by then.  What was
+imported is no garbage at the end of a program: to look there would take longer than most of them.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -101,6 +103,7 @@ def _become(job: dict[str, Any]) -> None:
 if __name__ == "__main__":
     import tensorflow  # noqa: F401
 
+    gc.freeze()
     _job = _serve()
     if _job is not None:
         _become(_job)
