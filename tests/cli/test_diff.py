@@ -109,6 +109,12 @@ def test_people_are_told_the_values_in_both(
     assert "second     1 NaN (graph execution 1)" in out
 
 
+def test_a_single_tensor_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = logdir(tmp_path / "first", "gb"), logdir(tmp_path / "second", "gb")
+    assert main(["diff", *paths]) == 0
+    assert "no difference: 1 tensor is finite, or bad, in both alike" in capsys.readouterr().out
+
+
 def test_runs_of_one_logdir_are_compared_if_they_are_two(
     logdirs: RecordedLogdirs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

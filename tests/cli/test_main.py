@@ -9,8 +9,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.cli import main
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.logdir import open_run
@@ -143,6 +145,24 @@ def test_of_several_runs_the_one_is_told(
     assert said.startswith("tfdbg-tui: 2 runs; this is about the newest, --run ")
     assert main(["diagnose", str(tmp_path), "--run", said.split()[-1]]) in (0, 1)
     assert capsys.readouterr().err == ""
+    main(["diagnose", str(tmp_path), "--follow", "--timeout", "0"])
+    assert capsys.readouterr().err.startswith(said)
+
+
+def test_one_element_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = Program(tmp_path)
+    made.execution("Log", [], {1: np.float32(np.nan)})
+    made.open()
+    assert main(["info", str(tmp_path)]) == 0
+    assert "1 NaN of 1 element\n" in capsys.readouterr().out
+
+
+def test_a_demo_that_cannot_be_extracted_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _file(tmp_path)
+    assert main(["demo", "--extract", str(path)]) == 2
+    assert capsys.readouterr().err.startswith(f"tfdbg-tui: {path} cannot be written: ")
 
 
 def test_of_copies_of_a_run_the_directory_is_told(

@@ -61,6 +61,8 @@ def test_the_tools_lead_from_the_verdict_to_the_line(logdirs: RecordedLogdirs) -
         ("query", {"terms": "typ=Log"}, "did you mean type"),
         ("explain", {"kind": "execution", "index": 10**9}, "there is no execution"),
         ("source", {"file": "missing.py"}, "no text of missing.py"),
+        ("source", {"file": "debug_mnist.py", "first": 0}, "debug_mnist.py has lines 1 to"),
+        ("source", {"file": "debug_mnist.py", "first": 10**9}, "debug_mnist.py has lines 1 to"),
         ("diagnose", {"run_id": "x"}, "no run 'x'"),
     ],
 )

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.cli.options import add_app_arguments, app_options
-from tfdbg_tui.cli.output import put
+from tfdbg_tui.cli.output import OutputError, put
 
 if TYPE_CHECKING:
     import argparse
@@ -29,9 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the recording in the app, or extract it; return the exit code."""
+    """Open the recording in the app, or extract it; return the exit code.
+
+    Raises:
+        OutputError: It cannot be extracted there.
+    """
     if args.extract:
-        extract(args.extract)
+        try:
+            extract(args.extract)
+        except OSError as error:
+            raise OutputError(f"{args.extract} cannot be written: {error.strerror}") from error
         put(args.extract)
         return 0
     from tfdbg_tui.tui import run_app

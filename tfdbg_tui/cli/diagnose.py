@@ -38,6 +38,7 @@ from tfdbg_tui.logdir.processes import are_of_a_cluster
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis import RecordingStatus
     from tfdbg_tui.logdir import Run, RunFiles
@@ -148,12 +149,17 @@ def _is_of_fleet(args: argparse.Namespace) -> bool:
     runs = list_runs(args.logdirs[0])
     if are_of_a_cluster(runs):
         return True
+    _say_which_run(runs)
+    return False
+
+
+def _say_which_run(runs: Sequence[RunFiles]) -> None:
+    """Say which run the report is about where none was chosen of several."""
     if len(runs) > 1:
         newest = runs[-1]
         is_only = [files.label for files in runs].count(newest.label) == 1
         which = f"--run {newest.label}" if is_only else f"in {newest.directory}"  # of copies
-        _Teller().say(f"{len(runs)} runs; this is about the newest, {which}")
-    return False
+        tell(f"{len(runs)} runs; this is about the newest, {which}")
 
 
 def _run_fleet(args: argparse.Namespace) -> int:
@@ -222,7 +228,8 @@ class _Teller:
             self.say(BUFFERING)
         elif status.phase == "recording" and time.monotonic() >= self._next_count:
             self._next_count = time.monotonic() + _COUNT_SECONDS
-            self.say(f"{run.num_events:,} events, {run.num_alerts:,} alerts")
+            alerts = f"{run.num_alerts:,} alert{'s' * (run.num_alerts != 1)}"
+            self.say(f"{run.num_events:,} event{'s' * (run.num_events != 1)}, {alerts}")
         elif status.phase == "ended":
             how = "was killed or crashed" if run.state.killed else "has ended"
             self.say(f"the program {how}")
@@ -239,5 +246,6 @@ def _wait_for_run(args: argparse.Namespace, teller: _Teller) -> RunFiles:
             runs = []
         chosen = [files for files in runs if args.run in (None, files.label)]
         if chosen:
+            _say_which_run(chosen)
             return chosen[-1]
         time.sleep(_LOOK_SECONDS)

@@ -148,7 +148,7 @@ def _more(listed: Sequence[object]) -> Iterator[str]:
 def _verdict_on_equals(comparison: Comparison, reports: Reports) -> str:
     if not comparison.paired:
         return "not compared: the two have no tensor in common"
-    same = f"no difference: {comparison.paired:,} tensors are finite, or bad, in both alike"
+    same = f"no difference: {_tensors(comparison.paired)} finite, or bad, in both alike"
     return same if _is_whole(comparison, reports) else f"{same}, but that is not everything"
 
 

@@ -161,6 +161,6 @@ def _alert_text(alert: dict[str, Any]) -> str:
         if alert["counts"][count]
     ]
     size = alert["counts"]["size"]
-    of = f" of {size:,} elements" if size is not None else ""
+    of = f" of {size:,} element{'s' * (size != 1)}" if size is not None else ""
     what = ", ".join(counts) + of if counts else "NaN or ∞"
     return f"{name}:{alert['output_slot']}{where} ({kind} {alert['index']:,}): {what}"

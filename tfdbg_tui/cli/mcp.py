@@ -162,6 +162,8 @@ class Tools:
         for host, path in run.source_paths:
             found = run.source(host, path) if path.endswith(file) else None
             if found and found.lines:
+                if not 1 <= first <= len(found.lines):
+                    raise ValueError(f"{file} has lines 1 to {len(found.lines)}")
                 end = min(last or len(found.lines), first + _MOST_LINES - 1)
                 lines = enumerate(found.lines[first - 1 : end], first)
                 return "\n".join(f"{number:5} {shortened(line)}" for number, line in lines)
