@@ -123,6 +123,40 @@ async def test_one_goes_to_a_bad_computation_and_back(open_app: Open, growing: s
         assert opened.focus == before
 
 
+async def test_extremes_and_shares_have_curves_too(open_app: Open, growing: str) -> None:
+    async with open_app(growing, (80, 24), charset=ASCII) as opened:
+        await look_at(opened, 0)
+        await opened.press("V", "c")
+        assert "min and max" in opened.screen().splitlines()[0]
+        assert "No curve" not in opened.screen()
+        await opened.press("c")
+        assert "NaN and infinities, % of the elements" in opened.screen()
+        assert "   1e2" in opened.screen(), "all are infinite in the end"
+        await opened.press("c")
+        assert "shares" not in opened.screen()
+
+
+async def test_extremes_below_zero_are_drawn_there(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "Sub", "sub")
+    for number in range(1, 9):
+        made.trace("f", "sub", np.array([-(10.0**number), 1.0], np.float32), extremes=True)
+    made.open()
+    async with open_app(tmp_path, (120, 40)) as opened:
+        await look_at(opened, 2)
+        await opened.press("V", "c")
+        assert "\n│  -1e" in opened.screen()
+
+
+async def test_what_has_no_extremes_on_record_says_so(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 2)
+        await opened.press("V", "c")
+        assert "no smallest and largest numbers of it are on record" in opened.screen()
+
+
 async def test_of_several_outputs_one_is_chosen(open_app: Open, growing: str) -> None:
     async with open_app(growing) as opened:
         await look_at(opened, 3)

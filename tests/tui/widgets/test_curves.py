@@ -52,6 +52,30 @@ def test_zero_is_on_a_line_of_its_own() -> None:
     assert "*" not in lines[3], "the smallest number is above it"
 
 
+def test_negative_numbers_stand_below_zero() -> None:
+    rises = curve(-100, -1, 0, 1, 100)
+    assert drawn(rises, size=(17, 7)) == [
+        "   1e2          *",
+        "               **",
+        "   1e0       *** ",
+        "     0    ****   ",
+        "  -1e0   **      ",
+        "        **       ",
+        "  -1e2 **        ",
+    ]
+
+
+def test_a_limit_is_drawn_on_both_sides_of_zero() -> None:
+    lines = drawn(curve(-10, 1, 10), limit=100.0, size=(17, 5))
+    assert [number for number, line in enumerate(lines) if "-" in line[7:]] == [0, 4]
+
+
+@pytest.mark.parametrize(("is_lower", "line"), [(True, 3), (False, 0)])
+def test_of_several_in_a_column_the_outer_one_is_drawn(is_lower: bool, line: int) -> None:
+    same_place = Curve(np.zeros(2), np.array([1.0, 1e4]), is_lower)
+    assert drawn(same_place)[line][7] == "*"
+
+
 def test_the_others_stand_behind() -> None:
     lines = drawn(curve(1, 1), curve(1, 1e4))
     assert lines[3].startswith("   1e0 **********")

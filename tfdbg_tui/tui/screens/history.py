@@ -1,4 +1,4 @@
-"""What became of a tensor: all its computations, as curves of |max| and as a table."""
+"""What became of a tensor: all its computations, as curves and as a table."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _SECONDS = 0.5  # between two looks at a run that grows
 _KEYS = (
     ListKey("Enter", "goes there", "go to the computation"),
     ListKey("n", "bad", "go to the next computation with NaN or infinities"),
+    ListKey("c", "curves", "draw min and max; shares of NaN, infinities and zeros; |max| again"),
     ListKey("m", "measured", "go to the next one with numbers on record; M to the one before"),
     ListKey("[ ]", "tensors", "go to another tensor of the op or the line"),
 )
@@ -54,6 +55,7 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
         Binding("G,end", "to(-1)", show=False),
         Binding("m", "to_measured(1)", show=False),
         Binding("M", "to_measured(-1)", show=False),
+        Binding("c", "curves", show=False),
         Binding("left_square_bracket", "tensor(-1)", show=False),
         Binding("right_square_bracket", "tensor(1)", show=False),
     ]
@@ -119,6 +121,11 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
     def action_to_measured(self, step: int) -> None:
         """Go to the next computation with numbers on record, or to the one before."""
         self._table.to_next(~np.isnan(self._table.history.largest), step)
+        self.show()
+
+    def action_curves(self) -> None:
+        """Draw the next kind of curves."""
+        self._table.draw_next()
         self.show()
 
     def action_move(self, rows: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, history_of
+from tfdbg_tui.tui.screens import history_curves
 from tfdbg_tui.tui.widgets import curves
 from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.terminal.text import Charset
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
+_CURVES = ("|max|", "min and max", "shares")
 _TOGETHER = 12  # curves over one another: those of the tensors next to the chosen one
 _STRETCHES = 200  # of bad computations, whose first record is read
 # The row of Graph Execution is told where no other number is known.
@@ -63,6 +65,7 @@ class HistoryTable(VirtualList):
         super().__init__(charset, id="history")
         self.position = 0
         self._chosen = chosen
+        self._curves = _CURVES[0]
         self.load(snapshot, tensors)
         found = np.searchsorted(self.history.rows, tensors[chosen].index)
         self.position = int(found)
@@ -73,7 +76,7 @@ class HistoryTable(VirtualList):
         self._tensors = tensors
         self._chosen = min(self._chosen, len(tensors) - 1)
         self._history = lru_cache(_TOGETHER)(lambda event: history_of(snapshot.dataflow, event))
-        self._plot = lru_cache(1)(self._draw_plot)
+        self._plot = lru_cache(len(_CURVES))(self._draw_plot)
         self._numbered = lru_cache(1)(self._are_numbered)
         self._widths = lru_cache(1)(self._find_widths)
         self.to(self.position)
@@ -106,6 +109,7 @@ class HistoryTable(VirtualList):
             history.dtype,
             f"computation {self.position + 1:,} of {len(history):,}",
             which if len(self._tensors) > 1 else "",
+            self._curves if self._curves != _CURVES[0] else "",
         )
         return "  ".join(filter(None, facts))
 
@@ -125,6 +129,10 @@ class HistoryTable(VirtualList):
         place = self._places(self.history)[self.position]
         self._chosen = (self._chosen + step) % len(self._tensors)
         self.to(int(np.abs(self._places(self.history) - place).argmin()))
+
+    def draw_next(self) -> None:
+        """Draw the next kind of curves."""
+        self._curves = _CURVES[(_CURVES.index(self._curves) + 1) % len(_CURVES)]
 
     # ---- See `VirtualList`
 
@@ -224,17 +232,31 @@ class HistoryTable(VirtualList):
         lines = height // 2 - 3
         if width < _LEAST_PLOT[0] or lines < _LEAST_PLOT[1]:
             return (titles,)
-        return (*self._plot(self._chosen, width, lines), self._ruler(width), titles)
+        plot = self._plot(self._curves, self._chosen, width, lines)
+        return (*plot, self._ruler(width), titles)
 
-    def _draw_plot(self, chosen: int, width: int, height: int) -> list[Line]:
-        """Return the curves; a sentence where nothing is measured that they could show."""
+    def _draw_plot(self, kind: str, chosen: int, width: int, height: int) -> list[Line]:
+        """Return the curves; a sentence where nothing is measured that they could show.
+
+        Args:
+            kind: Which curves.
+            chosen: Of which of the tensors.
+            width: Cells of a line.
+            height: Number of lines.
+        """
+        size = width, height
+        history = self._history(self._tensors[chosen])
+        limit = MAX_FINITE.get(history.dtype or "")
+        one = self.snapshot, history, self._places(history)
+        if kind == "min and max":
+            return history_curves.draw_extremes(*one, limit, size, self.charset)
+        if kind == "shares":
+            return history_curves.draw_shares(*one, size, self.charset)
         first = max(0, min(chosen - _TOGETHER // 2, len(self._tensors) - _TOGETHER))
         shown = [self._history(event) for event in self._tensors[first : first + _TOGETHER]]
         drawn = [curves.Curve(self._places(one), self._heights(one)) for one in shown]
         if all(np.isnan(curve.numbers).all() for curve in drawn):
             return [((self._why_no_curve(shown), "dim"),)]
-        limit = MAX_FINITE.get(self.history.dtype or "")
-        size = width, height
         return curves.draw(drawn, chosen - first, limit, size, self.charset)
 
     def _why_no_curve(self, shown: Sequence[History]) -> str:

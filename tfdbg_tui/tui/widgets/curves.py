@@ -1,4 +1,4 @@
-"""Curves of positive numbers on a logarithmic scale, as lines of cells: eight dots in a cell."""
+"""Curves of numbers on a logarithmic scale, as lines of cells: eight dots in a cell."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.int64]
 
 _MARGIN = 7  # cells of the scale, as in "1e-100 "
 _ACROSS, _DOWN = 2, 4  # dots of a cell
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of a braille cell
 _BRAILLE = 0x2800
+_NEAR = 12  # decades that are shown on each side of 0
 _FAR = 6.0  # decades: how far above the numbers a limit may be to be drawn, at least
 
 
@@ -32,11 +34,15 @@ class Curve:
     Attributes:
         places: Where each is on the axis, from 0 to 1, ascending.
         numbers: Positive numbers, zeros, which are drawn on a line of their own below the others,
-            or infinities, at the top; NaN for none.
+            or infinities, at the top; where any curve has negative ones, these are below the zeros,
+            on a scale of their own.  NaN for none.
+        is_lower: Whether the least number counts where several fall into one column of dots, and
+            not the largest.
     """
 
     places: Floats
     numbers: Floats
+    is_lower: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +88,45 @@ class Scale:
                 labels[self.line(power)] = f"1e{power}"
         return [*labels, "0"] if self.with_zero else labels
 
+    def rules(self, limit: float) -> list[float]:
+        """Return the numbers at which a line is drawn for a limit."""
+        return [limit] if math.log10(limit) <= self.high else []
 
-def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scale:
+
+@dataclass(frozen=True, slots=True)
+class SignedScale:
+    """Two logarithmic scales: of positive numbers, and below the line of zeros of negative ones.
+
+    Attributes:
+        half: The scale of positive numbers.
+    """
+
+    half: Scale
+
+    @property
+    def lines(self) -> int:
+        """The number of all lines."""
+        return 2 * self.half.lines + 1
+
+    def dots(self, numbers: Floats) -> npt.NDArray[np.int64]:
+        """Return the row of dots, from the top, on which each number is."""
+        above = self.half.dots(np.abs(numbers))
+        last = self.lines * _DOWN - 1
+        signed = np.where(numbers < 0, last - above, above)
+        return np.where(numbers == 0, last // 2, signed)
+
+    def labels(self) -> list[str]:
+        """Return the power of ten at the head of each line; "" where there is none."""
+        above = self.half.labels()
+        below = [f"-{label}" if label else "" for label in reversed(above)]
+        return [label if len(label) < _MARGIN else "" for label in (*above, "0", *below)]
+
+    def rules(self, limit: float) -> list[float]:
+        """Return the numbers at which a line is drawn for a limit."""
+        return [sign * limit for limit in self.half.rules(limit) for sign in (1, -1)]
+
+
+def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scale | SignedScale:
     """Return the scale for some curves, and for a limit if that is not far above them.
 
     Args:
@@ -91,14 +134,18 @@ def scale_for(curves: Sequence[Curve], limit: float | None, height: int) -> Scal
         limit: The largest number of their type; None if it is not known.
         height: How many lines it has, with that of zeros if there are any.
     """
-    with_zero = any((curve.numbers == 0).any() for curve in curves)
-    positive = (curve.numbers[curve.numbers > 0] for curve in curves)
-    numbers = [part[np.isfinite(part)] for part in positive]
+    is_signed = any((curve.numbers < 0).any() for curve in curves)
+    with_zero = not is_signed and any((curve.numbers == 0).any() for curve in curves)
+    sizes = (np.abs(curve.numbers[curve.numbers != 0]) for curve in curves)
+    numbers = [part[np.isfinite(part)] for part in sizes]
     powers = [np.log10([part.min(), part.max()]) for part in numbers if part.size]
     low = math.floor(min((power[0] for power in powers), default=0.0))
     high = math.ceil(max((power[1] for power in powers), default=1.0))
     if limit is not None and high <= math.log10(limit) <= high + max(_FAR, 2 * (high - low)):
         high = math.ceil(math.log10(limit))
+    if is_signed:  # what is much smaller than the rest is next to 0
+        low = max(low, high - _NEAR)
+        return SignedScale(Scale(low, max(high, low + 1), max(1, (height - 1) // 2)))
     return Scale(low, max(high, low + 1), height - with_zero, with_zero)
 
 
@@ -120,7 +167,7 @@ def draw(
     """
     width, height = size[0] - _MARGIN, size[1]
     scale = scale_for(curves, limit, height)
-    others = np.zeros((height, width), np.int64)
+    others = np.zeros((scale.lines, width), np.int64)
     for number, curve in enumerate(curves):
         if number != chosen:
             others |= _cells(curve, scale, width)
@@ -132,11 +179,11 @@ def draw(
     ]
 
 
-def _limit(limit: float | None, scale: Scale, charset: Charset) -> list[str]:
+def _limit(limit: float | None, scale: Scale | SignedScale, charset: Charset) -> list[str]:
     """Return what each line shows where there is no curve: at the limit the dots of its height."""
     lines = [" "] * scale.lines
-    if limit is not None and math.log10(limit) <= scale.high:
-        dots = int(scale.dots(np.array([limit]))[0])
+    rules = [] if limit is None else scale.rules(limit)
+    for dots in scale.dots(np.array(rules)).tolist():
         across = chr(_BRAILLE | int(_DOTS[dots % _DOWN].sum()))
         lines[dots // _DOWN] = charset.tree.across if charset.ascii_only else across
     return lines
@@ -163,7 +210,7 @@ def _columns(places: Floats, count: int) -> npt.NDArray[np.int64]:
     return np.clip(places * count, 0, count - 1).astype(np.int64)
 
 
-def _cells(curve: Curve, scale: Scale, width: int) -> npt.NDArray[np.int64]:
+def _cells(curve: Curve, scale: Scale | SignedScale, width: int) -> npt.NDArray[np.int64]:
     """Return the dots of a curve, as bits of braille cells of shape [lines, width]."""
     cells = np.zeros((scale.lines, width), np.int64)
     known = ~np.isnan(curve.numbers)
@@ -172,7 +219,8 @@ def _cells(curve: Curve, scale: Scale, width: int) -> npt.NDArray[np.int64]:
         return cells
     # Where several fall into one column of dots, the largest counts: it is what overflows.
     starts = np.flatnonzero(np.diff(columns, prepend=-1))
-    rows = scale.dots(np.maximum.reduceat(curve.numbers[known], starts))
+    outer = np.minimum if curve.is_lower else np.maximum
+    rows = scale.dots(outer.reduceat(curve.numbers[known], starts))
     across = np.arange(columns[0], columns[-1] + 1)
     down = np.interp(across, columns[starts], rows).astype(np.int64)
     before = np.concatenate([down[:1], down[:-1]])
