@@ -98,3 +98,26 @@ async def test_the_batch_of_a_step_is_told_rather_than_how_many_tensors_there_ar
             screen = opened.screen()
             assert "step 100 · batch 11 of epoch 4 · CPU:0" in screen
             assert ("0 in → 9 out" in screen) == counts
+
+
+async def test_a_step_tells_its_batch_and_the_functions_that_it_calls(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "train", "root")
+    made.fit_batch(100, 4, 11)
+    ones = np.ones(3, np.float32)
+    for step in (None, 100, 101, None):
+        made.execution("__inference_train_12", [], {1: ones}, "f", step=step)
+        made.execution("Mul", [], {2: ones}, step=step)
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await opened.press("2", "g")
+        lines = [line.strip() for line in opened.screen().split("\n")]
+        assert "step 100 T M  batch 11 of epoch 4 · train" in lines
+        assert "step 101 T M T M  batch 12 of epoch 4 · train" in lines, "what follows, as well"
+        await opened.press("j", "l", "j", "j")
+        assert opened.focus.execution == 5
+        await opened.press("k", "k", "k")
+        assert opened.focus.execution == 1

@@ -91,7 +91,7 @@ class Actor:
     def _do(self, action: Action, number: int | None) -> None:
         times = 1 if number is None else number
         if action.rows is not None or action.pages is not None:
-            by = times * self._distance(action)
+            by = self._distance(action, times)
             self._navigator.go(partial(navigation.move, by=by), jump=False)
         elif action.numbered in _TO_ROW and number is not None:
             self._navigator.go(partial(_TO_ROW[action.numbered], number=number), jump=True)
@@ -105,10 +105,15 @@ class Actor:
         else:
             getattr(self._commands, f"do_{action.id}")()
 
-    def _distance(self, action: Action) -> int:
-        """Return how many of the things that the pane lists an action moves by."""
+    def _distance(self, action: Action, times: int) -> int:
+        """Return how many of the things that the pane lists an action moves by.
+
+        Args:
+            action: The action.
+            times: How often it is done.
+        """
         pane = self._parts.main.panes[self._parts.session.focus.pane]
         if action.rows is not None:
-            return action.rows * pane.stride
+            return pane.distance(times * action.rows)
         assert action.pages is not None
-        return int(action.pages * max(1, pane.page_rows)) * pane.stride
+        return pane.distance(times * int(action.pages * max(1, pane.page_rows)))

@@ -106,10 +106,13 @@ class Pane(VirtualList):
         assert self.session.snapshot is not None
         return self.session.snapshot
 
-    @property
-    def stride(self) -> int:
-        """How many events one row stands for."""
-        return 1
+    def distance(self, rows: int) -> int:
+        """Return by how many of what it lists a motion of some rows goes on from the focused one.
+
+        Args:
+            rows: The rows; negative ones go up.
+        """
+        return rows
 
     def count_rows(self) -> int:
         """See `VirtualList`."""

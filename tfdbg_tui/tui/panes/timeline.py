@@ -1,4 +1,4 @@
-"""Python Execution Timeline: one box an execution, an overview of where the alerts are, details."""
+"""Python Execution Timeline: a line for each step, one box an execution; overview and details."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis import TensorEvent, breadcrumb, readable_function
+from tfdbg_tui.diagnosis import TensorEvent, batch_text, breadcrumb, readable_function
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.event_rows import EventRows
 from tfdbg_tui.tui.panes.overview import overview
+from tfdbg_tui.tui.panes.step_lines import StepLines
 from tfdbg_tui.tui.session.focusing import (
     focus_execution,
     focused_event,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.cells import Cell, Line
 
 _BOX = 2
+_LEAST_LABEL = 4  # cells before the boxes of a line
+_LEAST_TEXT = 12  # cells behind them, to tell something there
 _HOST_WIDTH = 16
 _LESS_IMPORTANT = ("mode", "counts", "time")  # of an execution, where not all has room
 _FOOT = 6  # lines that a tall pane keeps for the focused execution, so that boxes seldom move
@@ -99,6 +102,8 @@ class ExecutionTimeline(Pane):
 
     EMPTY = "No eager executions recorded."
     _inputs: frozenset[int] = frozenset()
+    _steps = StepLines(np.empty(0, np.int64), 1)
+    _made_of: Hashable = None
 
     def update(self) -> None:
         """See `VirtualList`."""
@@ -107,29 +112,47 @@ class ExecutionTimeline(Pane):
 
     @property
     def stride(self) -> int:
-        """Boxes a line."""
+        """Boxes a line, at most."""
         return max(1, (self.line_width - self._label_width - 1) // _BOX)
 
     @property
     def _label_width(self) -> int:
         snapshot = self.session.snapshot
-        return max(4, len(str(ROWS.total(snapshot) if snapshot else 0)) + 1)
+        if snapshot is None:
+            return _LEAST_LABEL
+        steps = snapshot.run.executions.steps.numbers
+        step = len(_step_label(int(steps[-1]))) if len(steps) else 0
+        return max(_LEAST_LABEL, len(str(ROWS.total(snapshot))) + 1, step + 1)
 
     def count_rows(self) -> int:
         """See `VirtualList`: the number of lines of boxes."""
-        return -(-super().count_rows() // self.stride)
+        snapshot, focus = self.session.snapshot, self.session.focus
+        if snapshot is None:
+            return 0
+        made_of = snapshot, ROWS.listing(snapshot, focus), self.stride
+        if made_of != self._made_of:
+            listed = ROWS.listed(snapshot, focus)
+            rows = np.arange(ROWS.total(snapshot)) if listed is None else listed.rows
+            marks = snapshot.run.executions.steps.numbers_of(rows)
+            self._steps, self._made_of = StepLines(marks, self.stride), made_of
+        return len(self._steps)
 
     def find_cursor(self) -> int | None:
         """See `VirtualList`: the line with the focused execution."""
         position = super().find_cursor()
-        return None if position is None else position // self.stride
+        return None if position is None else self._steps.line_of(position)
+
+    def distance(self, rows: int) -> int:
+        """See `Pane`."""
+        position = super().find_cursor()
+        if position is None or not len(self._steps):
+            return rows
+        return self._steps.moved(position, rows) - position
 
     def _boxes(self, row: int) -> range | Sequence[int]:
         """Return the executions of a line; none where lines have become longer since `update`."""
-        snapshot, focus = self.snapshot, self.session.focus
-        first = row * self.stride
-        boxes = range(first, min(first + self.stride, ROWS.count(snapshot, focus)))
-        listed = ROWS.listed(snapshot, focus)
+        boxes = self._steps.boxes(row)
+        listed = ROWS.listed(self.snapshot, self.session.focus)
         return boxes if listed is None else listed.rows[boxes.start : boxes.stop].tolist()
 
     def row_state(self, row: int) -> Hashable:
@@ -149,9 +172,8 @@ class ExecutionTimeline(Pane):
             return DrawnRow(())
         low, high = executions.alert_rows.searchsorted([boxes[0], boxes[-1] + 1])
         bad = set(executions.alert_rows[low:high].tolist())
-        ends = dict.fromkeys(self._ends_of_steps(boxes), (self._border, "faint"))
-        ends |= {at - 1: (self.charset.pause, "match") for at in snapshot.run.pauses}
-        cells: list[Cell] = [(f"{boxes[0]:>{self._label_width}} ", "faint")]
+        ends = {at - 1: (self.charset.pause, "match") for at in snapshot.run.pauses}
+        cells: list[Cell] = [self._label(row, boxes[0])]
         for index in boxes:
             kind = executions.kind(index)
             style = "call-box underline" if kind.is_function else "box"
@@ -166,24 +188,38 @@ class ExecutionTimeline(Pane):
                 cells += [(letter, "focus bold underline"), (self._pointer, "focus")]
             else:
                 cells += [(letter, style), ends.get(index, (" ", "faint"))]
-        return DrawnRow(tuple(cells))
+        return DrawnRow((*cells, *self._beside(row, width - width_of(tuple(cells)) - 1)))
 
-    def _ends_of_steps(self, boxes: Sequence[int]) -> frozenset[int]:
-        """Return the executions behind which another training step begins, marked or counted.
+    def _label(self, row: int, first: int) -> Cell:
+        """Return what a line begins with: its step; where none begins, its first execution.
 
-        None where most steps are one execution: a border behind each tells nothing.
+        Args:
+            row: The line.
+            first: Its first execution.
         """
-        executions = self.snapshot.run.executions
-        steps = executions.steps
-        if not len(steps) or 2 * len(steps) > len(executions):
-            return frozenset()
-        numbers = steps.numbers_of(np.array(boxes))
-        begins = np.flatnonzero((np.diff(numbers) != 0) & (numbers[1:] >= 0))
-        return frozenset(boxes[place] for place in begins.tolist())
+        step = self._steps.step(row)
+        width = self._label_width
+        if step is None:
+            return (f"{first:>{width}} ", "faint")
+        return (f"{_step_label(step):>{width}} ", "dim")
 
-    @property
-    def _border(self) -> str:
-        return "|" if self.charset.ascii_only else "│"
+    def _beside(self, row: int, room: int) -> Line:
+        """Return what is told of a step behind its boxes: its batch, the functions it calls.
+
+        Args:
+            row: The line.
+            room: How many cells there are.
+        """
+        step = self._steps.step(row)
+        if step is None or room < _LEAST_TEXT:
+            return ()
+        executions = self.snapshot.run.executions
+        batch = self.snapshot.run.fit_batch(step)
+        kinds = (executions.kind(index) for index in self._boxes(row))
+        called = dict.fromkeys(readable_function(k.op_type) for k in kinds if k.is_function)
+        told = ", ".join(called)
+        told = f" {self.charset.dot} ".join(filter(None, (batch and batch_text(batch), told)))
+        return ((f" {self.charset.fit(self.charset.safe(told), room)}".rstrip(), "faint"),)
 
     @property
     def _pointer(self) -> str:
@@ -294,7 +330,9 @@ class ExecutionTimeline(Pane):
         snapshot, index = self.session.snapshot, self.session.focus.execution
         total = ROWS.total(snapshot) if snapshot else 0
         text = f"{total:,}" if index is None or not total else self.index_words(index, total)
-        return self.position_and_filter(text)
+        is_counted = snapshot is not None and snapshot.run.executions.steps.counted_by
+        counted = f" {self.charset.dot} steps counted" if is_counted else ""
+        return self.position_and_filter(text) + counted
 
     def on_click(self, event: events.Click) -> None:
         """Tell which box was clicked on, or meant by a click on the overview."""
@@ -308,13 +346,17 @@ class ExecutionTimeline(Pane):
             return
         box = (offset.x - self._label_width - 1) // _BOX
         if 0 <= box < len(self._boxes(row)):
-            self.post_message(VirtualList.RowClicked(self, row * self.stride + box))
+            self.post_message(VirtualList.RowClicked(self, self._steps.boxes(row).start + box))
 
     def _overview_clicked(self, cell: int) -> None:
         cells = self.line_width - self._label_width - 2
         row = ROWS.at_overview(self.snapshot, self.session.focus, cell, cells)
         if row is not None:
             self.post_message(VirtualList.RowClicked(self, row))
+
+
+def _step_label(step: int) -> str:
+    return f"step {step}"
 
 
 def _mode(run: Run, execution: Execution) -> str:
