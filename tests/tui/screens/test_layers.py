@@ -18,6 +18,7 @@ from tfdbg_tui.diagnosis.heat import SIDES
 from tfdbg_tui.diagnosis.heat_rows import HeatRows
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.logdir.events import Progress
+from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
 from tfdbg_tui.tui.screens.layers import LayersScreen
 from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
@@ -173,6 +174,33 @@ async def test_variables_are_rows_if_that_is_wanted(
         assert "update / weight 0.005" in opened.screen()
 
 
+def test_an_update_is_compared_with_the_weight_of_its_step(tmp_path: Path) -> None:
+    """A cell may stand for several steps: the largest update need not be in that of the weight."""
+    made = Program(tmp_path)
+    made.layer(1, 0, "model", "Dense")
+    made.variable(7, layer=1)
+    made.graph("root", "")
+    made.graph("f", "train", "root")
+    made.function("f", "__inference_train_7", "w", captured=(7,))
+    made.op("f", "Placeholder", "w")
+    made.op("f", "ReadVariableOp", "Read", "w:0", layer=1)
+    made.op("f", "Mul", "step", "Read:0")
+    made.op("f", "AssignSubVariableOp", "Assign", "w:0", "step:0", outputs=0)
+    for step, (weight, update) in enumerate(((2.0, 0.4), (4.0, 0.1), (3.0, 0.2))):
+        for name, value in (("Read", weight), ("step", update)):
+            values = np.full(64, value, np.float32)
+            made.trace("f", name, values, serial=step + 1, extremes=True)
+        made.execution("__inference_train_7", [], {}, "f", serial=step + 1, step=step)
+    grid = HeatGrid(heat_of(made.open()), 2)
+    row = next(number for number, row in enumerate(grid.heat.rows) if row.variable is not None)
+    place = GridPlace(row, 0, 0)
+    cell = grid.cell(place)
+    assert cell is not None
+    assert (cell.step, cell.largest) == (1, 4.0)
+    assert grid.largest_in_same_step(place, 1) == pytest.approx(0.1)
+    assert grid.largest_in_same_step(place._replace(side=1), 0) == 2.0
+
+
 def test_variables_of_the_same_name_are_numbered(tmp_path: Path) -> None:
     """`tf.Variable` without a name is called Variable, whatever it is."""
     made = Program(tmp_path)
@@ -326,7 +354,7 @@ async def test_keys_that_do_nothing_are_not_named(open_app: Open, tmp_path: Path
         await opened.press("colon")
         await opened.type("trace:0")
         await opened.press("V")
-        assert "Enter goes there  m measured  ? keys" in opened.screen(), "one output"
+        assert "Enter goes there  c curves  m measured  ? keys" in opened.screen(), "one output"
 
 
 async def test_from_a_cell_with_nothing_one_goes_nowhere(open_app: Open, tmp_path: Path) -> None:

@@ -94,6 +94,24 @@ class HeatGrid:
             self.heat.step_of(cells, number),
         )
 
+    def largest_in_same_step(self, place: GridPlace, side: int) -> float | None:
+        """Return the largest magnitude on a side of a row, in the step that a place's cell is of.
+
+        Args:
+            place: A place; where it stands for several steps, its cell is of one of them.
+            side: Number of the side.
+
+        Returns:
+            The magnitude; None where it is bad, or not on record.
+        """
+        number = int(self._numbers[place])
+        if number < 0:
+            return None
+        cells, step = self.heat.cells, self._cells.steps[number]
+        is_it = (cells.rows == place.row) & (cells.sides == side) & (cells.steps == step)
+        found = np.flatnonzero(is_it & ~cells.bad)
+        return float(cells.largest[found[0]]) if found.size else None
+
     def nearest_cell(self, place: GridPlace) -> HeatCell | None:
         """Return what is at a place, or else nearest to it in its strip; None in an empty one."""
         known = np.flatnonzero(self._numbers[place.row, place.side] >= 0)

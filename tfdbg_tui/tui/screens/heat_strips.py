@@ -307,10 +307,8 @@ class HeatStrips(VirtualList):
         """Say how large the update of a variable is beside its value."""
         if grid.sides < len(_OF_VARIABLE):
             return ""
-        weight, update = (grid.cell(self._place._replace(side=side)) for side in range(2))
-        if weight is None or update is None or not weight.largest or weight.is_bad or update.is_bad:
-            return ""
-        return f"; update / weight {update.largest / weight.largest:.2g}"
+        weight, update = (grid.largest_in_same_step(self._place, side) for side in range(2))
+        return f"; update / weight {update / weight:.2g}" if weight and update is not None else ""
 
     def _when(self, run: Run, step: int | None) -> str:
         batch = run.fit_batch(step) if step is not None else None
