@@ -339,6 +339,22 @@ def test_a_column_minus_a_row_in_a_loss(tmp_path: Path, column: str) -> None:
     assert suspects(recorded) == (["silent-broadcast"] if column == "BiasAdd" else [])
 
 
+@pytest.mark.parametrize("column", ["BiasAdd", "ExpandDims"])
+def test_a_column_minus_an_array_in_a_loss_of_eager_code(tmp_path: Path, column: str) -> None:
+    """Of the array of NumPy nothing is on record, of the others no more than sizes."""
+    recorded = Program(tmp_path)
+    concise = TensorDebugMode.CONCISE_HEALTH
+    for made in range(100, 100 + 10 * CALLS, 10):
+        recorded.execution(column, [1, 2], {made: some(1, 8, 1)}, mode=concise, line=1)
+        recorded.execution(
+            "Sub", [made, made + 5], {made + 1: some(-1, 8, 8)}, mode=concise, line=2
+        )
+        recorded.execution("Pow", [made + 1, 3], {made + 2: some(1, 8, 8)}, mode=concise, line=2)
+        recorded.execution("Mean", [made + 2], {made + 3: some(1, 1)}, mode=concise, line=2)
+        recorded.execution("AssignSubVariableOp", [4, made + 3], {}, line=3)
+    assert suspects(recorded) == (["silent-broadcast"] if column == "BiasAdd" else [])
+
+
 @pytest.mark.parametrize(("kept", "expected"), [(0, ["gradient-underflow"]), (1e-3, [])])
 def test_gradients_lost_in_a_cast(tmp_path: Path, kept: float, expected: list[str]) -> None:
     recorded = program(tmp_path)

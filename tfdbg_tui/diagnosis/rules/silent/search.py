@@ -25,6 +25,7 @@ from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import explanations
 from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
+from tfdbg_tui.diagnosis.rules.silent.broadcast import find_broadcasts
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu, is_hinge
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence, find_exploded
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
@@ -55,10 +56,9 @@ _SAMPLE = 12  # computations of a place that are looked at
 _MANY = 8  # computations of a place that are needed to say that something always happens
 _SOME_SIZE = 32  # elements of a tensor of which it means something that all are alike
 
-_LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _LOGITS = frozenset({"BiasAdd", "MatMul"})
-_SAMPLED = RECTIFIERS | {"Exp", "Cast", "Sub", "SquaredDifference", "Softmax"}
+_SAMPLED = RECTIFIERS | {"Exp", "Cast", "Softmax"}
 
 _CONSEQUENCES = (
     (explanations.SOFTMAX_OF_ONE, (explanations.NO_GRADIENT,)),
@@ -95,6 +95,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *skipped,
         *search.sampled(),
         *search.softmax_twice(),
+        *find_broadcasts(dataflow, causes),
         *find_softmax_of_one(dataflow, measured),
         *find_not_probabilities(dataflow, measured),
         *find_out_of_reach(dataflow, measured),
@@ -246,8 +247,6 @@ class _Search:
             return self._saturated(events, known, len(rows))
         if op_type == "Cast":
             return self._underflow(events, known, len(rows))
-        if op_type in ("Sub", "SquaredDifference"):
-            return self._broadcast(events, known, len(rows))
         return None
 
     def _saturated(
@@ -289,40 +288,6 @@ class _Search:
             return None
         evidence = f"{lost:,} of {size:,} gradients that are not 0 in float32 are 0 in float16"
         return self._suspect(explanations.GRADIENT_UNDERFLOW, events, times, evidence)
-
-    def _broadcast(
-        self, events: list[TensorEvent], known: list[TensorSummary], times: int
-    ) -> Suspect | None:
-        """[n, 1] - [n] in a loss: each prediction is compared with each target."""
-        out = known[0]
-        producers = self._dataflow.producers(events[0])
-        given = [self._causes.summary(p.event) if p.event else None for p in producers[:2]]
-        if len(given) != 2 or is_backward(self._run, events[0]):
-            return None
-        a, b = given
-        if a is None or b is None or {a.rank, b.rank} != {1, 2} or out.rank != 2:
-            return None
-        if not a.size or a.size < 4 or a.size != b.size or out.size != a.size * a.size:
-            return None
-        origins = {self._dataflow.origin(p.event) for p in producers[:2] if p.event}
-        if len(origins) < 2 or not self._ends_in_mean(events[0]):
-            return None
-        column = next(p for p, rank in zip(producers, (a.rank, b.rank), strict=False) if rank == 2)
-        if column.op_type not in _LAYER_OUTPUTS or not self._dataflow.variables.trained:
-            return None  # a column made on purpose, for all pairs
-        evidence = f"{a.size:,} and {b.size:,} elements in → {out.size:,} out"
-        return self._suspect(explanations.SILENT_BROADCAST, events, times, evidence)
-
-    def _ends_in_mean(self, event: TensorEvent) -> bool:
-        for _ in range(3):
-            uses = self._dataflow.consumers(event)
-            if any(use.op_type == "Mean" for use in uses):
-                return True
-            following = next((use.event for use in uses if use.op_type in ("Square", "Abs")), None)
-            if following is None:
-                return False
-            event = following
-        return False
 
     def softmax_twice(self) -> Iterator[Suspect]:
         """Look for a softmax whose result is given to a loss that wants logits."""

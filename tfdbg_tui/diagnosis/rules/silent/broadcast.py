@@ -1,0 +1,110 @@
+"""Losses in which a column of predictions minus a row of targets is a matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.gradients import is_backward
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent.explanations import SILENT_BROADCAST
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.roots import Causes
+    from tfdbg_tui.logdir import TensorSummary
+
+_MANY = 8  # computations of a place
+_FEWEST = 4  # predictions
+_DIFFERENCES = frozenset({"Sub", "SquaredDifference"})
+_LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tanh", "Relu"})
+"""What makes a column otherwise has made it on purpose, for all pairs."""
+_MAKE_ROWS = frozenset({"Transpose", "ExpandDims"})
+"""What makes a row otherwise has made it for all pairs as well."""
+_OF_EACH = frozenset({"Square", "Abs", "Pow"})
+_DEPTH = 3  # ops from a difference to the mean
+
+
+def find_broadcasts(dataflow: Dataflow, causes: Causes) -> Iterator[Suspect]:
+    """Yield differences in which each prediction is compared with each target.
+
+    Args:
+        dataflow: Of the run.
+        causes: The roots of its alerts.
+    """
+    if not dataflow.variables.trained:
+        return
+    for event, times in _differences(dataflow):
+        if is_backward(dataflow.run, event) or not _ends_in_mean(dataflow, event):
+            continue
+        evidence = _of_all_pairs(dataflow, causes, event)
+        if evidence:
+            yield Suspect(event, SILENT_BROADCAST, Match("likely", evidence), times)
+
+
+def _differences(dataflow: Dataflow) -> Iterator[tuple[TensorEvent, int]]:
+    """Yield the first computation of each difference, and how many there are, if there are many."""
+    run = dataflow.run
+    for site, number in list(run.site_numbers.items()):
+        op = run.op(site.graph_id, site.op_name)
+        if op is None or op.op_type not in _DIFFERENCES:
+            continue
+        rows = run.graph_executions.rows_of(number)
+        if len(rows) >= _MANY:
+            yield TensorEvent("graph_execution", int(rows[0]), site.output_slot), len(rows)
+    rows = run.executions.of_kinds(lambda kind: kind.op_type in _DIFFERENCES)
+    stacks = run.executions.stack_ids.take(rows)
+    _, first, counts = np.unique(stacks, return_index=True, return_counts=True)
+    for row, count in zip(rows[first].tolist(), counts.tolist(), strict=True):
+        if count >= _MANY:
+            yield TensorEvent("execution", row, 0), count
+
+
+def _of_all_pairs(dataflow: Dataflow, causes: Causes, event: TensorEvent) -> str:
+    """Say how many elements a layer's output of shape [n, 1] minus [n] has; "" if it is not that.
+
+    Of eager tensors the sizes are on record; of arrays of NumPy nothing is.
+    """
+    given = dataflow.producers(event)[:2]
+    out = causes.summary(event)
+    column = next((one for one in given if one.op_type in _LAYER_OUTPUTS), None)
+    if column is None or out is None or len(given) != 2:
+        return ""
+    row = given[1] if column is given[0] else given[0]
+    size = _size(causes, column)
+    if not size or size < _FEWEST or out.size != size * size or row.op_type in _MAKE_ROWS:
+        return ""
+    if _size(causes, row) not in (size, None) or not _may_be_those(causes, column, row, out):
+        return ""
+    origins = {dataflow.origin(one.event) if one.event else None for one in given}
+    return f"{size:,} and {size:,} elements in → {out.size:,} out" if len(origins) == 2 else ""
+
+
+def _size(causes: Causes, given: Producer) -> int | None:
+    summary = causes.summary(given.event) if given.event else None
+    return summary.size if summary else None
+
+
+def _may_be_those(causes: Causes, column: Producer, row: Producer, out: TensorSummary) -> bool:
+    """Whether the ranks, where they are on record, are those of [n, 1], [n] and [n, n]."""
+    known = [causes.summary(one.event) if one.event else None for one in (column, row)]
+    ranks = [summary.rank if summary else None for summary in known]
+    pairs = zip((*ranks, out.rank), (2, 1, 2), strict=True)
+    return all(rank in (wanted, None) for rank, wanted in pairs)
+
+
+def _ends_in_mean(dataflow: Dataflow, event: TensorEvent) -> bool:
+    for _ in range(_DEPTH):
+        uses = dataflow.consumers(event)
+        if any(use.op_type == "Mean" for use in uses):
+            return True
+        following = next((use.event for use in uses if use.op_type in _OF_EACH), None)
+        if following is None:
+            return False
+        event = following
+    return False
