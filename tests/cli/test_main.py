@@ -151,7 +151,7 @@ def test_of_several_runs_the_one_is_told(
 
 def test_one_element_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = Program(tmp_path)
-    made.execution("Log", [], {1: np.float32(np.nan)})
+    made.execution("Log", [], {1: np.array(np.nan, np.float32)})
     made.open()
     assert main(["info", str(tmp_path)]) == 0
     assert "1 NaN of 1 element\n" in capsys.readouterr().out
