@@ -245,6 +245,14 @@ NOTHING_TRAINED = Explanation(
     "last one that has.",
     example=Example("6 variables with trainable = False, the same in each of 80 steps of fit"),
 )
+GRADIENTS_NOT_APPLIED = Explanation(
+    id="gradients-not-applied",
+    title="Gradients that are asked for and never applied",
+    why="The training step asks a tape for gradients, and nothing assigns to the variables: they "
+    "stay what they were, and so does the loss.",
+    fix="Give the gradients to the optimizer: apply_gradients(zip(gradients, variables)).",
+    example=Example("GradientTape.gradient(loss, 4 variables) in each step, no assignment to one"),
+)
 ZERO_WEIGHTS = replace(
     LAYER_NEVER_CHANGES,
     why="Weights that begin with 0 in several layers stay 0: what the layers give is 0, and so is "
@@ -314,7 +322,7 @@ IN_ALL_STEPS = frozenset(
     one.id
     for one in (
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
-        *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, ZERO_WEIGHTS),
+        *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO),
     )
 )

@@ -1,4 +1,4 @@
-"""Calls of Keras' `fit` that train nothing, as all variables of the model are frozen."""
+"""Calls of Keras' `fit` that train nothing: all is frozen, or gradients are not applied."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.history import by_step, computed, measured_tensors
-from tfdbg_tui.diagnosis.locations import is_loss_of_fit
+from tfdbg_tui.diagnosis.locations import is_loss_of_fit, line_that_ran
+from tfdbg_tui.diagnosis.losses import target_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import NOTHING_TRAINED
+from tfdbg_tui.diagnosis.rules.silent.explanations import GRADIENTS_NOT_APPLIED, NOTHING_TRAINED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import is_kernel
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -51,6 +52,39 @@ def find_nothing_trained(dataflow: Dataflow) -> Iterator[Suspect]:
         len(steps),
         layer,
         others,
+    )
+
+
+def find_not_applied(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the loss of a `fit` that asks for gradients, where nothing assigns to a variable.
+
+    Elsewhere gradients may be asked for to look at them.
+    """
+    run = dataflow.run
+    requests = [request for request in run.gradient_requests if request.target_graph_id]
+    trainable = [variable for variable in run.variables if variable.trainable]
+    if not (run.num_epochs and requests) or any(_may_change(dataflow, v) for v in trainable):
+        return
+    asked = {(request.file_set, handle) for request in requests for handle in request.asked}
+    steps = {kernel: n for kernel, n in _steps_of_kernels(dataflow).items() if kernel.key in asked}
+    computed_losses = ((target_of(dataflow, one), one.stack_id) for one in requests)
+    loss, stack_id = next((pair for pair in computed_losses if pair[0]), (None, None))
+    if loss is None or not steps:
+        return
+    layer, others = first_and_others(kernel.layer for kernel in steps)
+    evidence = (
+        f"nothing assigns to the {len(asked):,} variables whose gradients are asked for, and the "
+        f"{len(steps):,} kernels are what they were in all {max(steps.values()):,} steps measured"
+    )
+    yield Suspect(
+        loss,
+        GRADIENTS_NOT_APPLIED,
+        Match("likely", evidence),
+        len(steps),
+        layer,
+        others,
+        line=line_that_ran(run, stack_id),
+        stack_id=stack_id,
     )
 
 
