@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,11 @@ _JOBS = Path(__file__).parent / "diagnosis" / "fleet" / "jobs.tar.xz"
 
 RECORDED = tuple(sorted(path.name.removesuffix(".tar.xz") for path in _DATA.glob("*.tar.xz")))
 """The names of the logdirs of tests/data."""
+
+
+def pytest_collection_finish() -> None:
+    """Keep Python from looking for garbage in TensorFlow's modules, time and again."""
+    gc.freeze()
 
 
 # Returns the run of a recorded logdir again and again while its events are being written.

@@ -33,7 +33,6 @@ def writer(tmp_path: Path) -> Iterator[DumpWriter]:
     gc.freeze()  # A look at what was there before takes ten times as long as one at the rest.
     yield tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     dump.disable_dump_debug_info()
-    gc.unfreeze()
 
 
 def records(root: Path, suffix: str) -> list[events.DebugEvent]:
