@@ -274,6 +274,15 @@ def test_words_of_a_sentence_are_no_steps() -> None:
     assert _of_all(steps, len(kinds)) == np.repeat(range(5), 22).tolist()
 
 
+def test_a_step_begins_with_what_is_executed_several_times_in_it() -> None:
+    """Two inputs go through the same layers, whose results one line compares."""
+    layers, compared = [(LOAD, 1), (ADD, 2)] * 2, [(ADD, line) for line in (3, 4, 5)]
+    gradients = [(ADD, 8), (ADD, 9)]
+    kinds, stacks = zip(*([(LOAD, 0), *(layers + compared + gradients) * 5]), strict=True)
+    steps = _steps(list(kinds), list(stacks), gradients=(9,), backward=(8, 9))
+    assert _of_all(steps, len(kinds)) == [None, *np.repeat(range(5), 9).tolist()]
+
+
 def test_epochs_and_what_is_shown_now_and_then_are_no_steps() -> None:
     begin = [(ADD, line) for line in (20, 21)]
     batch = [(FETCH, 1), *((ADD, line) for line in (2, 3))]

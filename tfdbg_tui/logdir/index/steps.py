@@ -27,6 +27,7 @@ _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the varia
 _FETCH = "IteratorGetNext"
 _MUCH_LONGER = 2  # times as many executions
 _MOST_LOOPS = 200  # that are counted
+_MOST_TRIED = 100  # ops that may be the first of the body of a loop
 _REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
@@ -395,9 +396,8 @@ def _first_repeated(
         counts[np.searchsorted(made, first) == np.searchsorted(made, last)] = 0
     if looked_at is not None:
         counts[np.bincount(which[looked_at], minlength=len(pairs)) == 0] = 0
-    if most >= _REPEATED:
-        counts[counts > most] = 0
-    ops = np.bincount(counts)  # how many ops are executed this often
+    loops = np.where(counts > most, 0, counts) if most >= _REPEATED else counts
+    ops = np.bincount(loops)  # how many ops are executed this often
     ops[:_REPEATED] = 0
     if not ops.any():
         return None
@@ -409,12 +409,38 @@ def _first_repeated(
         return begins
     rows = [_rows_of_first(in_order[counts[in_order] == count], which) for count in many]
     times = int(np.gcd.reduce(many))
-    first_rows = min((own[:: len(own) // times] for own in rows), key=lambda own: int(own[0]))
-    if times < _REPEATED or not all(_evenly_among(first_rows, own) for own in rows):
-        first_rows = rows[int(ops[many].argmax())]
+    if times < _REPEATED or _first_in_each(times, rows, counts, in_order, which) is None:
+        most_ops = int(ops[many].argmax())
+        times, rows = int(many[most_ops]), [rows[most_ops]]
     found = np.zeros(len(kinds), np.bool_)
-    found[first_rows] = True
+    found[_first_in_each(times, rows, counts, in_order, which)] = True
     return found
+
+
+def _first_in_each(
+    times: int,
+    rows: Sequence[Int64Array],
+    counts: Int64Array,
+    in_order: Int64Array,
+    which: Int64Array,
+) -> Int64Array | None:
+    """Return where the first op is executed of those that are so equally often in each of a loop.
+
+    Args:
+        times: How often the body of the loop is executed.
+        rows: Where some ops of it are executed.
+        counts: How often each op is executed.
+        in_order: The ops by their first executions.
+        which: Which op each execution is of.
+
+    Returns:
+        Its executions, the first one in each of the body; None where there is no such op.
+    """
+    for op in in_order[(counts[in_order] > 0) & (counts[in_order] % times == 0)][:_MOST_TRIED]:
+        begins = np.flatnonzero(which == op)[:: counts[op] // times]
+        if all(_evenly_among(begins, own) for own in rows):
+            return begins
+    return None
 
 
 def _is_before_the_rest(begins: Flags) -> bool:
