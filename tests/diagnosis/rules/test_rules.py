@@ -174,11 +174,21 @@ def test_a_zero_beside_an_overflow_is_no_negative_power_of_zero() -> None:
         ({"gradients": True, "growth": Growth(0, 1.0, 2, 1e30)}, "grew-until-overflow"),
         ({"training": True, "healthy_before": 10}, "diverged-until-overflow"),
         (
+            {
+                "training": True,
+                "gradients": True,
+                "in_earlier_step": True,
+                "growth": Growth(0, 1e11, 2, 1e30),
+                "start": Start("loss:0", 1e11, 0),
+            },
+            "grew-until-overflow",
+        ),
+        (
             {"training": True, "in_earlier_step": True, "start": Start("loss:0", 1e20, 0)},
             "huge-from-the-first-step",
         ),
     ],
-    ids=["first", "grown", "finite-before", "huge-at-first"],
+    ids=["first", "grown", "finite-before", "huge-at-first-and-grown", "huge-at-first"],
 )
 def test_a_variance_that_a_training_makes_overflow(told: dict[str, Any], expected: str) -> None:
     first = catalogue.ALL["batch-norm-overflow"].example.case

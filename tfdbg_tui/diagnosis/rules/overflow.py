@@ -135,7 +135,9 @@ def _made_of_outlier(case: Case) -> Match | None:
 
 
 def _huge_at_first(case: Case) -> Match | None:
-    match = doubted_by_training(case, overflow(nan=True)(case)) if case.start else None
+    if case.start is None or case.growth is not None:
+        return None
+    match = doubted_by_training(case, overflow(nan=True)(case))
     return replace(match, evidence=f"{match.evidence}; {case.start}") if match else None
 
 
@@ -278,8 +280,8 @@ RULES = (
         "data are too large, or something is multiplied by itself again and again, as by the "
         "recurrent weights of an unbounded cell (relu). A step by such gradients can only make it "
         "worse.",
-        fix="Begin with smaller weights (orthogonal ones in a recurrent layer, and tanh there), "
-        "scale inputs and targets; clip gradients (clipnorm), lower the learning rate.",
+        fix="Scale inputs and targets; begin with smaller weights (orthogonal ones in a recurrent "
+        "layer, and tanh there); clip gradients (clipnorm), lower the learning rate.",
         example=example(
             "MatMul", given(1e30, 1), given(1e30, 1),
             out=[INF, 1], training=True, in_earlier_step=True, start=Start("loss:0", 2e30, 0),
