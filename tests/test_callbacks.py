@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +15,7 @@ keras = pytest.importorskip("keras")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui import callbacks  # noqa: E402
+from tfdbg_tui.dump.keras_steps import program_keras  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,3 +132,17 @@ def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
         assert watched.numbers() == before
     finally:
         tfdbg_tui.disable_dump_debug_info()
+
+
+@pytest.mark.parametrize(
+    ("others", "legacy", "is_old"), [(False, "", True), (True, "1", True), (True, "", False)]
+)
+def test_the_callbacks_are_of_the_keras_that_the_program_uses(
+    monkeypatch: pytest.MonkeyPatch, others: bool, legacy: str, is_old: bool
+) -> None:
+    old = ModuleType("tf_keras")
+    monkeypatch.setitem(sys.modules, "tf_keras", old)
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", legacy)
+    if not others:
+        monkeypatch.delitem(sys.modules, "keras")
+    assert (program_keras() is old) == is_old

@@ -13,6 +13,7 @@ from tfdbg_tui import dump
 from tfdbg_tui.diagnosis.events import graph_op_of, is_constant_or_count, stack_id_of
 from tfdbg_tui.diagnosis.history import assumed_dtype, dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.locations import is_of_metric
+from tfdbg_tui.dump.keras_steps import program_keras
 from tfdbg_tui.logdir import RunReader, list_runs
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
@@ -96,9 +97,9 @@ class Watched:
 @functools.cache
 def make_watch_callback() -> Any:
     """Return the class `WatchCallback`; made on demand, as it needs Keras."""
-    import keras
+    keras = program_keras()
 
-    class WatchCallback(keras.callbacks.Callback):  # type: ignore[misc]
+    class WatchCallback(keras.callbacks.Callback):  # type: ignore[name-defined, misc]
         """Adds ``bad_tensors``, ``largest`` and ``headroom`` to the logs of each epoch.
 
         Keras' own callbacks that come after it, `TensorBoard` and `CSVLogger`, and the history of

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import os
+import sys
 import weakref
 from typing import Any
 
@@ -95,11 +98,19 @@ class _Batches:
             steps.begin(None, steps.NO_BATCH)
 
 
+def program_keras() -> Any:
+    """Return the Keras that the program uses: `keras`, or `tf_keras` where it has that alone."""
+    is_old = "tf_keras" in sys.modules and (
+        "keras" not in sys.modules or os.environ.get("TF_USE_LEGACY_KERAS") in ("1", "true", "True")
+    )
+    return importlib.import_module("tf_keras" if is_old else "keras")
+
+
 def make_step_callback() -> Any:
     """Return the class `StepCallback`; made on demand, as it needs Keras."""
-    import keras
+    keras = program_keras()
 
-    class StepCallback(keras.callbacks.Callback):  # type: ignore[misc]
+    class StepCallback(keras.callbacks.Callback):  # type: ignore[name-defined, misc]
         """Marks each training batch of `fit` as a step: ``model.fit(..., callbacks=[...])``.
 
         Args:
