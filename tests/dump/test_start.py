@@ -156,7 +156,7 @@ def test_a_keras_of_another_library_comes_before_tensorflow(tmp_path: Path) -> N
     assert sin.step == 0
     report = tfdbg_tui.diagnose(run)
     assert report.verdict == "incomplete"
-    assert any("it computes with jax" in gap.text for gap in report.gaps)
+    assert any("what Keras computes with jax" in gap.text for gap in report.gaps)
 
 
 def test_python_children_are_recorded_as_processes_of_the_run(tmp_path: Path) -> None:

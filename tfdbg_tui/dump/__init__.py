@@ -18,6 +18,7 @@ from tfdbg_tui.dump.exits import ExitCalls, before_leaving
 from tfdbg_tui.dump.keras_steps import make_step_callback, mark_keras_steps
 from tfdbg_tui.dump.steps import step
 from tfdbg_tui.storage import urls
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,7 +226,7 @@ def mark_steps_for_program(keras: Any) -> None:
         own_frames.exclude_in_keras(keras)
         library = keras.backend.backend()
         if library != "tensorflow" and _writer is not None:
-            _writer.skip("what Keras computes", f"it computes with {library}")
+            _writer.skip(f"what Keras computes with {library}", omissions.WITHOUT_OPS)
     except Exception as error:
         if _writer is not None:
             _writer.hook_failed(error, "which batch of fit a record is of")

@@ -46,5 +46,8 @@ BY_THE_USER = "the user has asked for it"
 BY_DTENSOR = "DTensor runs it"
 """The reason of what is skipped there: neither Python nor `enable_check_numerics` works in it."""
 
+WITHOUT_OPS = "no op of TensorFlow computes it"
+"""The reason of what is skipped there: nothing of TensorFlow can look at it."""
+
 BY_FAILURE = "stopped the ops that record, too"
 """The reason of what a call had computed before an error, after the type of that."""

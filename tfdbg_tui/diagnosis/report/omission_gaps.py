@@ -80,6 +80,8 @@ def _skipped(run: Run, omission: Omission) -> Gap:
         f"Not on record{times}, from {_point(omission)} on: {omission.what}, because "
         f"{omission.reason}.{_why_failed(run, omission)}"
     )
+    if omission.reason == omissions.WITHOUT_OPS:
+        return Gap(omission.kind, f"{text} Only the program itself can look at what it returns.")
     if omission.reason == omissions.BY_DTENSOR:
         return Gap(omission.kind, f"{text} To look at a tensor in it:", _CHECK_TENSOR)
     return Gap(omission.kind, f"{text} {_LOOK_AT_IT}", _CHECK_NUMERICS)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.dump.tensorflow.own_frames import LeftOutOfTracebacks
 from tfdbg_tui.dump.tensorflow.private import declare
+from tfdbg_tui.wire import omissions
 
 try:
     from tensorflow.lite.python.interpreter import Interpreter, SignatureRunner
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.tensorflow.private import Declaration, Wrappers
 
 _WHAT = "what TensorFlow Lite computes"
-_REASON = "its interpreter runs no ops of TensorFlow"
 
 
 class LiteHooks:
@@ -41,7 +41,7 @@ class LiteHooks:
         def run(this: Any, **inputs: Any) -> Any:
             if not self._is_told:
                 self._is_told = True
-                self._listener.tell("skip", _WHAT, _REASON)
+                self._listener.tell("skip", _WHAT, omissions.WITHOUT_OPS)
             with LeftOutOfTracebacks():
                 return original(this, **inputs)
 
