@@ -33,6 +33,7 @@ LABELS: dict[str, Any] = json.loads((HERE / "labels.json").read_text())
 TOLD = ("bad", "suspect")
 DIVERGED = {
     *("training-diverges", "grew-until-overflow", "diverged-until-overflow"),
+    "loss-without-lower-bound",
     *("diverged-until-exp-overflow", "steps-too-long", "numbers-explode"),
     "huge-from-the-first-step",
 }

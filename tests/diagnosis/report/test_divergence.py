@@ -42,6 +42,29 @@ def test_a_rate_that_is_too_high(tmp_path: Path, *, in_graph: bool) -> None:
     assert "learning rate" in root.fix
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_loss_that_falls_without_end(tmp_path: Path, sign: float) -> None:
+    x = tf.reshape(tf.range(32.0) / 16.0 - 1.0, [8, 4])
+    weights = tf.Variable(tf.zeros([4, 1]))
+
+    @tf.function
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = sign * tf.reduce_mean(tf.square(tf.matmul(x, weights) - 1.0))
+        weights.assign_sub(20.0 * tape.gradient(loss, weights))
+        return loss
+
+    def program() -> None:
+        for number in range(60):
+            with tfdbg_tui.step(number):
+                step()
+
+    root = first_root(tmp_path, program)
+    expected = "grew-until-overflow" if sign > 0 else "loss-without-lower-bound"
+    assert root.rule == expected
+    assert ("fell from -1 in step 0" in root.evidence) is (sign < 0)
+
+
 @pytest.mark.parametrize("layer", ["SimpleRNN", "Dense"])
 def test_what_helps_recurrent_layers_is_told_of_these(tmp_path: Path, layer: str) -> None:
     keras, shape = tf.keras, (6, 2) if layer == "SimpleRNN" else (2,)

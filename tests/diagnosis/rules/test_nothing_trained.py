@@ -32,7 +32,7 @@ def told(tmp_path: Path, how: dict[str, bool | str]) -> list[tuple[str, str, int
     if how["assigned"]:
         recorded.op("f", "AssignVariableOp", "assign", "v:0", "x:0", outputs=0)
     if how["asked"]:
-        recorded.gradients([KERNEL], of=("f", "loss:0"))
+        recorded.gradients([KERNEL], of=("f", "loss:0"), line=7)
     for step in range(STEPS):
         if how["fits"]:
             recorded.fit_batch(step, 1, step + 1)
@@ -49,9 +49,17 @@ def test_a_fit_of_a_frozen_model(tmp_path: Path) -> None:
     assert told(tmp_path, FROZEN) == [("nothing-trained", "hidden", 0)]
 
 
+def test_gradients_that_a_fit_never_applies(tmp_path: Path) -> None:
+    asked = FROZEN | {"trainable": True, "asked": True}
+    assert told(tmp_path, asked) == [("gradients-not-applied", "hidden", 0)]
+
+
 @pytest.mark.parametrize(
     "other",
     [
+        {"trainable": True, "asked": True, "assigned": True},
+        {"trainable": True, "asked": True, "changes": True},
+        {"trainable": True, "asked": True, "fits": False},  # gradients to look at
         {"fits": False},  # predictions, sampling, features of a model
         {"trainable": True},
         {"asked": True},

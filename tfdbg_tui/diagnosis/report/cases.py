@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.losses import loss_scale
 from tfdbg_tui.diagnosis.report.first_large import outlier_of
 from tfdbg_tui.diagnosis.report.gaps import is_circular
-from tfdbg_tui.diagnosis.report.growth import growths_of, start_of, steady_before
+from tfdbg_tui.diagnosis.report.growth import fall_of_loss, growths_of, start_of, steady_before
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
@@ -104,6 +104,7 @@ class CaseBuilder:
             # Before the training has begun, no steps are those of the training.
             growth=growth if training or not self._dataflow.variables.trained else None,
             steady=steady_before(self._dataflow, event),
+            fall=fall_of_loss(self._dataflow, event) if training else None,
             loop_growth=loop_growth,
             outlier=outlier_of(self._dataflow, event) if training else None,
             start=start_of(self._dataflow, event) if training else None,

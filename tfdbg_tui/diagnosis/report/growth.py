@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import name_of, op_type_of
+from tfdbg_tui.diagnosis.events import name_of, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
-from tfdbg_tui.diagnosis.losses import losses
+from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss, target_of
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
-from tfdbg_tui.diagnosis.rules.model import Growth, Start, Steady
+from tfdbg_tui.diagnosis.rules.model import Fall, Growth, Start, Steady
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _LEAST = 100  # times, from the first step of the growth to the last
 _STEPS = 3  # that have to be on record
+_FALLEN = 4  # times what it was at first, that a loss below 0 has become at least
 _SWINGS = 1e6
 """Times what it was at first: a tensor that is so large has grown, even if it has fallen since."""
 _HUGE = 1e10  # that no loss begins with, if data and weights are of usual size
@@ -95,6 +97,42 @@ def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
         if steps.size and steps[0] == first and largest[0] >= bound:
             return Start(name_of(run, one), float(largest[0]), int(steps[0]))
     return None
+
+
+def fall_of_loss(dataflow: Dataflow, event: TensorEvent) -> Fall | None:
+    """Return how a loss has become smaller and smaller before an event, below 0; None if none has.
+
+    Args:
+        dataflow: Of the run.
+        event: A computation of a tensor.
+    """
+    step = step_of(dataflow, event)
+    if step is None:
+        return None
+    asked = (target_of(dataflow, request) for request in dataflow.run.gradient_requests)
+    falls = (_fall(dataflow, loss, step) for loss in dict.fromkeys(asked) if loss is not None)
+    return next((fall for fall in falls if fall is not None), None)
+
+
+def _fall(dataflow: Dataflow, loss: TensorEvent, step: int) -> Fall | None:
+    run, found = dataflow.run, magnitudes_of_loss(dataflow, loss)
+    found = found.some(found.executions >= 0)
+    steps = run.executions.steps.numbers_of(found.executions)
+    places = np.flatnonzero((steps >= 0) & (steps < step))
+    if len(places) < _STEPS:
+        return None
+    first, *last = (
+        summary_of(run, replace(loss, index=int(found.rows[place])))
+        for place in (places[0], *places[-_STEPS:])
+    )
+    values = [one.maximum for one in last if one is not None and one.maximum is not None]
+    if first is None or first.maximum is None or len(values) < _STEPS:
+        return None
+    falls = values[0] < 0 and all(after < before for before, after in pairwise(values))
+    if not falls or -values[-1] < _FALLEN * abs(first.maximum):
+        return None
+    ends = int(steps[places[0]]), int(steps[places[-1]])
+    return Fall(ends[0], first.maximum, ends[1], values[-1])
 
 
 def not_measured_before(dataflow: Dataflow, event: TensorEvent) -> str:

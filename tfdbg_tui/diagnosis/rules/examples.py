@@ -89,6 +89,7 @@ def _surroundings(case: Case) -> list[str]:
         (case.healthy_before, f"{case.healthy_before} times finite before"),
         (case.growth, str(case.growth)),
         (case.steady, str(case.steady)),
+        (case.fall, str(case.fall)),
         (case.loop_growth, str(case.loop_growth)),
         (case.outlier, str(case.outlier)),
         (case.start, str(case.start)),

@@ -89,6 +89,29 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
+class Fall:
+    """How a loss that is below 0 has become smaller and smaller before.
+
+    Attributes:
+        first_step: The first step on record.
+        first: The loss then.
+        last_step: The last step on record before.
+        last: The loss then.
+    """
+
+    first_step: int
+    first: float
+    last_step: int
+    last: float
+
+    def __str__(self) -> str:
+        return (
+            f"the loss itself fell from {self.first:.3g} in step {self.first_step:,} to "
+            f"{self.last:.3g} in step {self.last_step:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Steady:
     """How large a tensor was, in the steps on record, that had not grown before it was bad.
 
@@ -171,6 +194,7 @@ class Case:
         in_earlier_step: Whether it was computed in an earlier step of the training.
         growth: How it grew before; None where it did not, or that is not on record.
         steady: How large it was before, if it had not grown; None where that is not on record.
+        fall: How a loss of the program has fallen before; None where none did so below 0.
         loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
         outlier: The data that it was made of, where they are far from those of the steps before.
         start: It or a loss, where that was huge before anything was trained.
@@ -202,6 +226,7 @@ class Case:
     in_earlier_step: bool = False
     growth: Growth | None = None
     steady: Steady | None = None
+    fall: Fall | None = None
     loop_growth: Growth | None = None
     outlier: Outlier | None = None
     start: Start | None = None

@@ -25,6 +25,7 @@ from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import (
     OVER_TIME,
     Case,
+    Fall,
     Growth,
     Input,
     Match,
@@ -95,6 +96,11 @@ def _scaled(case: Case) -> Match | None:
 
 def _diverged(case: Case) -> Match | None:
     return None if _jumped(case) else doubted_by_training(case, overflow(nan=True)(case))
+
+
+def _fell_without_end(case: Case) -> Match | None:
+    match = (_grew_in_training(case) or _diverged(case)) if case.fall is not None else None
+    return replace(match, evidence=f"{match.evidence}; {case.fall}") if match else None
 
 
 def _overflowed_at_once(case: Case) -> Match | None:
@@ -285,6 +291,21 @@ RULES = (
         example=example(
             "MatMul", given(1e30, 1), given(1e30, 1),
             out=[INF, 1], training=True, in_earlier_step=True, start=Start("loss:0", 2e30, 0),
+        ),
+    ),
+    Rule(
+        id="loss-without-lower-bound",
+        title="The loss fell without end until numbers overflowed",
+        op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
+        test=_fell_without_end,
+        why="What is minimised is below 0 and has no lower bound: each step makes it smaller, and "
+        "what it is made of larger.",
+        fix="Check the sign of the loss: what is to become small has to be added in it. Bound what "
+        "is to become large: a likelihood by a least standard deviation, a critic by a gradient "
+        "penalty or clipped weights.",
+        example=example(
+            "Square", given(1e30, 1), out=[INF, 1], training=True, healthy_before=10,
+            fall=Fall(0, -0.9, 12, -9.7),
         ),
     ),
     Rule(

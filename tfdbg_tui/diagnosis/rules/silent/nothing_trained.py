@@ -65,8 +65,9 @@ def find_not_applied(dataflow: Dataflow) -> Iterator[Suspect]:
     trainable = [variable for variable in run.variables if variable.trainable]
     if not (run.num_epochs and requests) or any(_may_change(dataflow, v) for v in trainable):
         return
-    asked = {(request.file_set, handle) for request in requests for handle in request.asked}
-    steps = {kernel: n for kernel, n in _steps_of_kernels(dataflow).items() if kernel.key in asked}
+    handles = {(request.file_set, handle) for request in requests for handle in request.asked}
+    asked = {variable for variable in trainable if variable.key in handles}
+    steps = {kernel: n for kernel, n in _steps_of_kernels(dataflow).items() if kernel in asked}
     computed_losses = ((target_of(dataflow, one), one.stack_id) for one in requests)
     loss, stack_id = next((pair for pair in computed_losses if pair[0]), (None, None))
     if loss is None or not steps:

@@ -60,7 +60,6 @@ def find_unchanged(dataflow: Dataflow) -> list[Suspect]:
             asked_at = _lines(dataflow.run, untrained.asked_at)
             match = Match("likely", _evidence(untrained, taker) + _beside(asked_at.values()))
             suspect = Suspect(event, LAYER_NEVER_CHANGES, match, len(untrained.variables))
-            suspect = replace(suspect, layer=untrained.layer)
             stack_id, line = next(reversed(asked_at.items()), (None, None))
             if taker is not None:
                 line = line_that_ran(dataflow.run, stack_id_of(dataflow.run, event))
