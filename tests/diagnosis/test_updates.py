@@ -268,6 +268,28 @@ def test_a_schedule_that_ends_too_early(
     assert all(finding.when == when for finding in suspects)
 
 
+@pytest.mark.parametrize(
+    ("added", "last", "told"),
+    [
+        (1e-7, 0.7, True),
+        (1e-7, 0.6, False),  # slow, but it learns
+        (1e-6, 0.7, False),
+    ],
+)
+def test_steps_that_are_next_to_nothing_from_the_first_on(
+    tmp_path: Path, added: float, last: float, told: bool
+) -> None:
+    recorded = program_of_updates(tmp_path)
+    for step, loss in enumerate(np.linspace(0.7, last, 12)):
+        for name, value in {"read": 0.4, "mul": added, "loss": loss}.items():
+            array = np.array([value], np.float32)
+            recorded.trace("f", name, array, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1)
+    suspects = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in suspects] == ["updates-too-small"] * told
+    assert all("e-07 of its largest number" in finding.evidence for finding in suspects)
+
+
 @pytest.mark.parametrize(("last_step", "told"), [(400, True), (30, False)])
 def test_a_schedule_is_too_short_by_steps_and_not_by_what_is_measured_of_them(
     tmp_path: Path, last_step: int, told: bool

@@ -297,6 +297,12 @@ UPDATES_TOO_SMALL = Explanation(
     "at the scale of the loss; keep variables in float32 rather than in bfloat16 or float16.",
     example=Example("AssignSub(kernel = [0.4, …], [1e-12, …]) in float32, in each of 160 steps"),
 )
+UPDATES_NEXT_TO_NOTHING = replace(
+    UPDATES_TOO_SMALL,
+    why="What a step adds to a variable is less than a millionth of it, so that a million steps "
+    "would have to be made to change it, and the loss stays what it was.",
+)
+"""The same where the variables do change, which shows in no loss."""
 PENALTY_TOO_STRONG = Explanation(
     id="penalty-too-strong",
     title="A penalty or weight decay so strong that weights go to 0, and nothing else is learned",

@@ -10,7 +10,10 @@ import numpy as np
 from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import UPDATES_TOO_SMALL
+from tfdbg_tui.diagnosis.rules.silent.explanations import (
+    UPDATES_NEXT_TO_NOTHING,
+    UPDATES_TOO_SMALL,
+)
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
@@ -30,6 +33,7 @@ _MANY = 4  # measured computations of each update, of which steps are too short
 _LATE = 4  # of all steps one in so many may come before
 _FADES = 3  # measured steps before a rate of 0, in which a schedule makes steps shorter
 _FADED = 0.7  # times as long are the last of them, at most
+_SHORT = 1e-6  # of a variable, that a step adds
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 """From 1 to the next number of each type."""
 
@@ -93,6 +97,7 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
 
     A number does not change by what is less than a quarter of the distance to the next one at 1,
     times itself.  What begins with 0, as a bias does, changes all the same, and learns nothing.
+    Nor does a millionth of itself make a difference, where it is no more from the first step on.
     Where a schedule makes steps so short after some, or none at all, nothing may have been learned
     in these: else they are short as all is learned.
     """
@@ -100,9 +105,14 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
         return
     for updates in _by_graph(dataflow).values():
         dtype = dtype_of(dataflow.run, updates[0].event) or ""
-        since = _since(updates, _EPSILON.get(dtype, 0.0) / 4)
+        since, rule = _since(updates, _EPSILON.get(dtype, 0.0) / 4), UPDATES_TOO_SMALL
+        if since is None and _since(updates, _SHORT) == 0 and not _may_have_learned(dataflow):
+            since, rule = 0, UPDATES_NEXT_TO_NOTHING
         if since is None or (since and _may_have_learned(dataflow)):
             continue
+        told = "the loss is what it was"
+        if rule is UPDATES_TOO_SMALL:
+            told = f"{dtype} has no number between 1 and 1 + {_EPSILON[dtype]:.1g}"
         largest = max(updates, key=lambda update: float(update.share[since:].max()))
         if _is_meant(largest.largest, since):
             continue
@@ -111,12 +121,12 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
             f"{largest.largest[since:].max():.3g}, which is {largest.share[since:].max():.1g} of "
             f"its largest number, in {'the last' if since else 'all'} "
             f"{len(largest.share) - since:,} steps measured, and no more of others that do not "
-            f"begin with 0; {dtype} has no number between 1 and 1 + {_EPSILON[dtype]:.1g}"
+            f"begin with 0; {told}"
         )
         match, step = Match("likely", evidence), int(largest.steps[since])
         yield Suspect(
             largest.event,
-            UPDATES_TOO_SMALL,
+            rule,
             match,
             len(updates),
             largest.variable.layer,
