@@ -51,6 +51,7 @@ from tfdbg_tui.diagnosis.rules.silent.explanations import (
     IN_ALL_STEPS,
     NOTHING_TRAINED,
     TRAINING_DIVERGES,
+    UPDATES_NEXT_TO_NOTHING,
     UPDATES_TOO_SMALL,
 )
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
@@ -73,7 +74,12 @@ _LOADED = "a function that was loaded"
 _WIDER = " Or compute it in float64."
 
 _OVERFLOWS = frozenset(rule.id for rule in (*overflow.RULES, overflow.LOSS_SCALE))
-_OF_NO_LAYER = (TRAINING_DIVERGES, NOTHING_TRAINED, UPDATES_TOO_SMALL)
+_OF_NO_LAYER = (
+    TRAINING_DIVERGES,
+    NOTHING_TRAINED,
+    UPDATES_TOO_SMALL,
+    UPDATES_NEXT_TO_NOTHING,
+)
 """Suspects for which no layer is to blame: they are told at the line that trains."""
 _MAY_HIDE = "a select may leave out its value, but not its slope"
 
