@@ -321,6 +321,16 @@ def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path: Path, op_type: st
     assert suspects(recorded) == (["softmax-twice"] if op_type == "Softmax" else [])
 
 
+@pytest.mark.parametrize("slot", [0, 1])
+def test_a_softmax_given_to_a_loss_of_eager_code(tmp_path: Path, slot: int) -> None:
+    recorded = Program(tmp_path)
+    recorded.execution("Softmax", [1], {2: some(0.5)}, line=1)
+    given = [2, 3] if slot == 0 else [3, 2]  # the labels may be one, of another model
+    losses = {4: some(0.5), 5: some(0.5)}
+    recorded.execution("SoftmaxCrossEntropyWithLogits", given, losses, line=2)
+    assert suspects(recorded) == (["softmax-twice"] if slot == 0 else [])
+
+
 @pytest.mark.parametrize("column", ["BiasAdd", "ExpandDims"])
 def test_a_column_minus_a_row_in_a_loss(tmp_path: Path, column: str) -> None:
     recorded = program(tmp_path)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.explanations import SILENT_BROADCAST
+from tfdbg_tui.diagnosis.rules.silent.ops_of_type import first_computations
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes
     from tfdbg_tui.logdir import TensorSummary
 
@@ -39,30 +38,14 @@ def find_broadcasts(dataflow: Dataflow, causes: Causes) -> Iterator[Suspect]:
     """
     if not dataflow.variables.trained:
         return
-    for event, times in _differences(dataflow):
-        if is_backward(dataflow.run, event) or not _ends_in_mean(dataflow, event):
+    for event, times in first_computations(dataflow.run, _DIFFERENCES):
+        if times < _MANY or is_backward(dataflow.run, event):
+            continue
+        if not _ends_in_mean(dataflow, event):
             continue
         evidence = _of_all_pairs(dataflow, causes, event)
         if evidence:
             yield Suspect(event, SILENT_BROADCAST, Match("likely", evidence), times)
-
-
-def _differences(dataflow: Dataflow) -> Iterator[tuple[TensorEvent, int]]:
-    """Yield the first computation of each difference, and how many there are, if there are many."""
-    run = dataflow.run
-    for site, number in list(run.site_numbers.items()):
-        op = run.op(site.graph_id, site.op_name)
-        if op is None or op.op_type not in _DIFFERENCES:
-            continue
-        rows = run.graph_executions.rows_of(number)
-        if len(rows) >= _MANY:
-            yield TensorEvent("graph_execution", int(rows[0]), site.output_slot), len(rows)
-    rows = run.executions.of_kinds(lambda kind: kind.op_type in _DIFFERENCES)
-    stacks = run.executions.stack_ids.take(rows)
-    _, first, counts = np.unique(stacks, return_index=True, return_counts=True)
-    for row, count in zip(rows[first].tolist(), counts.tolist(), strict=True):
-        if count >= _MANY:
-            yield TensorEvent("execution", row, 0), count
 
 
 def _of_all_pairs(dataflow: Dataflow, causes: Causes, event: TensorEvent) -> str:

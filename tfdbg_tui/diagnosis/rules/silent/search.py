@@ -37,6 +37,7 @@ from tfdbg_tui.diagnosis.rules.silent.penalty import find_too_strong
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.softmax_of_one import find_softmax_of_one
+from tfdbg_tui.diagnosis.rules.silent.softmax_twice import find_softmax_twice
 from tfdbg_tui.diagnosis.rules.silent.stalled import find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.symmetry import find_units_alike
@@ -56,7 +57,6 @@ _SAMPLE = 12  # computations of a place that are looked at
 _MANY = 8  # computations of a place that are needed to say that something always happens
 _SOME_SIZE = 32  # elements of a tensor of which it means something that all are alike
 
-_LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _LOGITS = frozenset({"BiasAdd", "MatMul"})
 _SAMPLED = RECTIFIERS | {"Exp", "Cast", "Softmax"}
 
@@ -94,7 +94,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
     found = [
         *skipped,
         *search.sampled(),
-        *search.softmax_twice(),
+        *find_softmax_twice(dataflow),
         *find_broadcasts(dataflow, causes),
         *find_softmax_of_one(dataflow, measured),
         *find_not_probabilities(dataflow, measured),
@@ -289,38 +289,6 @@ class _Search:
             return None
         evidence = f"{lost:,} of {size:,} gradients that are not 0 in float32 are 0 in float16"
         return self._suspect(explanations.GRADIENT_UNDERFLOW, events, times, evidence)
-
-    def softmax_twice(self) -> Iterator[Suspect]:
-        """Look for a softmax whose result is given to a loss that wants logits."""
-        for site, site_id in list(self._run.site_numbers.items()):
-            op = self._run.op(site.graph_id, site.op_name)
-            if op is None or op.op_type not in _LOSSES or site.output_slot:
-                continue
-            rows = self._run.graph_executions.rows_of(site_id)
-            if not len(rows):
-                continue
-            event = TensorEvent("graph_execution", int(rows[0]), 0)
-            producers = self._dataflow.producers(event)
-            if producers and self._is_softmax(producers[0].event):
-                evidence = f"{op.op_type} takes the result of a Softmax"
-                yield self._suspect(explanations.SOFTMAX_TWICE, [event], len(rows), evidence)
-
-    def _is_softmax(self, event: TensorEvent | None) -> bool:
-        for _ in range(4):
-            if event is None:
-                return False
-            event = self._dataflow.origin(event)
-            site = (
-                self._run.graph_executions.site(event.index)
-                if (event.kind == "graph_execution")
-                else None
-            )
-            op = self._run.op(site.graph_id, site.op_name) if site else None
-            if op is None or op.op_type not in ("Reshape", "Cast", "Squeeze"):
-                return op is not None and op.op_type == "Softmax"
-            producers = self._dataflow.producers(event)
-            event = producers[0].event if producers else None
-        return False
 
     def _suspect(
         self, rule: Explanation, events: list[TensorEvent], times: int, evidence: str
