@@ -1364,6 +1364,24 @@ def test_a_first_value_is_no_change(
     assert suspects(recorded) == expected
 
 
+def test_what_is_never_changed_is_not_told_to_be_assigned(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    for handle, name in ((1, "trained"), (2, "other")):
+        recorded.layer(handle, 0, name, "Dense")
+        recorded.variable(handle, layer=handle)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+        recorded.execution("AssignVariableOp", [handle, 5], {}, line=29)
+    recorded.gradients([1], left_out=(2,))
+    for number in range(10, 50, 3):
+        read = {number: some(0.1)}
+        recorded.execution("ReadVariableOp", [2], read, layer=2, extremes=True, line=3)
+        recorded.execution("Mean", [number], {number + 1: some(0.1)}, layer=1)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    (finding,) = diagnose(recorded.open()).suspects
+    assert finding.rule == "layer-never-changes"
+    assert "assigned at" not in finding.evidence
+
+
 @pytest.mark.parametrize(
     ("trained_layer", "updates", "told", "expected"),
     [

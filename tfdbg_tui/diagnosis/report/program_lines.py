@@ -92,7 +92,12 @@ class ProgramLines:
         return known
 
     def _changed_at(self, event: TensorEvent) -> str:
-        """Say where Python assigned a variable what is read of it, or where an update is read."""
+        """Say where Python assigned a variable what is read of it, or where an update is read.
+
+        Of what is not bad the line that made the variable would tell nothing.
+        """
+        if not is_bad(self._run, event):
+            return ""
         updated, read = self._updated_at(event), self._written_at(event)
         if updated is not None and read is not None:
             named = f"; read at {read.short}"
