@@ -17,7 +17,7 @@ from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis import rules
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain, sources
 from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Rule, Start, User
-from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
+from tfdbg_tui.diagnosis.rules.silent.defects import DEFECTS
 from tfdbg_tui.logdir import TensorSummary
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def test_what_nothing_is_known_of_has_an_explanation() -> None:
 
 
 def test_rules_have_names() -> None:
-    assert len(catalogue.ALL) == len(RULES) + len(EXPLANATIONS)
+    assert len(catalogue.ALL) == len(RULES) + len(DEFECTS)
     for rule in catalogue.ALL.values():
         assert rule.title, rule.id
         assert rule.why.endswith("."), rule.id

@@ -47,7 +47,7 @@ from tfdbg_tui.diagnosis.report.when import (
 )
 from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.rules import explain, overflow
-from tfdbg_tui.diagnosis.rules.silent.explanations import (
+from tfdbg_tui.diagnosis.rules.silent.defects import (
     IN_ALL_STEPS,
     NOTHING_TRAINED,
     TRAINING_DIVERGES,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.report.first_large import FirstLarge
-    from tfdbg_tui.diagnosis.rules.model import Case, Explanation, Match
+    from tfdbg_tui.diagnosis.rules.model import Case, Defect, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
     from tfdbg_tui.logdir import FitBatch, Layer, Run
 
@@ -232,7 +232,7 @@ class Diagnosis:
             rows = rows[:_ALIKE] + rows[-_ALIKE:]
         return [replace(root.event, index=row) for row in rows]
 
-    def _others_of_line(self, root: Root, found: Finding, rule: Explanation) -> tuple[str, ...]:
+    def _others_of_line(self, root: Root, found: Finding, rule: Defect) -> tuple[str, ...]:
         """Return the changes of other expressions of the line that were bad, perhaps later.
 
         Eagerly, a line has one root for all that it makes of one type; in a graph, for what it
@@ -353,7 +353,7 @@ class Diagnosis:
     def _finding(
         self,
         event: TensorEvent,
-        rule: Explanation,
+        rule: Defect,
         match: Match,
         alerts: int,
         chain: Sequence[Link],
@@ -426,7 +426,7 @@ class Diagnosis:
         sources = (producer.event for producer in self.dataflow.producers(event))
         return [one for one in sources if one is not None and not is_backward(self._run, one)]
 
-    def _fix(self, event: TensorEvent, rule: Explanation, layer: Layer | None) -> str:
+    def _fix(self, event: TensorEvent, rule: Defect, layer: Layer | None) -> str:
         """Say what to do: in the user's line, not in a library that it calls."""
         call: str | None = _LOADED
         if not is_loaded(self._run, event):
@@ -437,7 +437,7 @@ class Diagnosis:
         told = f"{op_type} is inside of {call}: change what that is given. {rule.fix_in_library}"
         return told.rstrip()
 
-    def _also_helps(self, event: TensorEvent, rule: Explanation, layer: Layer | None) -> str:
+    def _also_helps(self, event: TensorEvent, rule: Defect, layer: Layer | None) -> str:
         wider = _WIDER if rule.float64_helps and not self._is_widest(event) else ""
         over_time = is_recurrent(layer) and rule.fix_in_recurrent
         return f"{wider} {over_time}" if over_time else wider

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.locations import Location
     from tfdbg_tui.diagnosis.roots import Root
-    from tfdbg_tui.diagnosis.rules.model import Case, Explanation
+    from tfdbg_tui.diagnosis.rules.model import Case, Defect
 
 _FACTORS = 4  # of a square of a gradient, which is a product of two numbers of the forward pass
 _SUMMED = 16.0  # times that a product of matrices may be larger than its largest factors tell
@@ -63,7 +63,7 @@ class FirstLarge(NamedTuple):
         return f"what was large first {what} at {line.short}{numbers}"
 
 
-def first_large(dataflow: Dataflow, root: Root, rule: Explanation, case: Case) -> FirstLarge | None:
+def first_large(dataflow: Dataflow, root: Root, rule: Defect, case: Case) -> FirstLarge | None:
     """Return what was large first; None where nothing was before the root, or it tells no more.
 
     A training that diverges makes weights larger in each step, and then the products of layers: no

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.roots import Causes
-    from tfdbg_tui.diagnosis.rules.model import Explanation
+    from tfdbg_tui.diagnosis.rules.model import Defect
     from tfdbg_tui.logdir import Layer
 
 
@@ -46,7 +46,7 @@ class Suggestions:
         self._layer_of = layer_of
         self._occurrences = Occurrences(dataflow.run, dataflow.timeline.alike)
 
-    def of(self, event: TensorEvent, rule: Explanation, called: Location | None) -> str | None:
+    def of(self, event: TensorEvent, rule: Defect, called: Location | None) -> str | None:
         """Return the change of the user's expression: where the op, or its inputs, were made.
 
         Args:
@@ -68,7 +68,7 @@ class Suggestions:
                 return found
         return None
 
-    def at(self, event: TensorEvent, rule: Explanation, location: Location | None) -> str | None:
+    def at(self, event: TensorEvent, rule: Defect, location: Location | None) -> str | None:
         """Return the change of the user's expression on one line; None where none fits.
 
         Args:
@@ -81,7 +81,7 @@ class Suggestions:
     def _at(
         self,
         event: TensorEvent,
-        rule: Explanation,
+        rule: Defect,
         location: Location | None,
         occurrence: Occurrence | None,
     ) -> str | None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.rules import RULES
 from tfdbg_tui.diagnosis.rules.model import Rule
-from tfdbg_tui.diagnosis.rules.silent.explanations import EXPLANATIONS
+from tfdbg_tui.diagnosis.rules.silent.defects import DEFECTS
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis.rules.model import Explanation
+    from tfdbg_tui.diagnosis.rules.model import Defect
 
-ALL: dict[str, Explanation] = {rule.id: rule for rule in (*RULES, *EXPLANATIONS)}
+ALL: dict[str, Defect] = {rule.id: rule for rule in (*RULES, *DEFECTS)}
 """Every rule by its id, in the order in which they are asked."""
 
 _PAGE = """\
@@ -27,7 +27,7 @@ written by `tfdbg-tui rules --markdown > tfdbg_tui/diagnosis/rules/README.md`.
 """
 
 
-def later_rules(rule: Explanation) -> list[Rule]:
+def later_rules(rule: Defect) -> list[Rule]:
     """Return the more general rules, asked later, that fit a rule's example as well."""
     if not isinstance(rule, Rule) or rule.example.case is None:
         return []
@@ -35,12 +35,12 @@ def later_rules(rule: Explanation) -> list[Rule]:
     return [later for later in RULES[RULES.index(rule) + 1 :] if later.match(case)]
 
 
-def as_line(rule: Explanation) -> str:
+def as_line(rule: Defect) -> str:
     """Return a rule in one line."""
     return f"{rule.id:36} {rule.title}"
 
 
-def as_text(rule: Explanation) -> str:
+def as_text(rule: Defect) -> str:
     """Return all that there is to say of a rule."""
     lines = [("why", rule.why), ("fix", rule.fix), ("example", rule.example.text)]
     case = rule.example.case
@@ -60,6 +60,6 @@ def as_markdown() -> str:
     return _PAGE + "\n".join(rows) + "\n"
 
 
-def _before(rule: Explanation) -> str:
+def _before(rule: Defect) -> str:
     """Return the next rule that is more general; the others follow from it."""
     return next((f"`{later.id}`" for later in later_rules(rule)), "")

@@ -312,7 +312,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Defect:
     """A kind of defect, and what to do about it.
 
     Attributes:
@@ -340,7 +340,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule(Explanation):
+class Rule(Defect):
     """A reason for NaN or ∞ in the result of an op.
 
     Attributes:

@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, in_step, magnitudes_of
 from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import LOSS_AT_BOUND
+from tfdbg_tui.diagnosis.rules.silent.defects import LOSS_AT_BOUND
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:

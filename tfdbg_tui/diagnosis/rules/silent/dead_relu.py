@@ -9,8 +9,8 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import op_type_of, size_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import magnitudes_of
-from tfdbg_tui.diagnosis.rules.model import Explanation, Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import DEAD_FROM_THE_FIRST, DEAD_RELU
+from tfdbg_tui.diagnosis.rules.model import Defect, Match
+from tfdbg_tui.diagnosis.rules.silent.defects import DEAD_FROM_THE_FIRST, DEAD_RELU
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_step, in_which_steps
 from tfdbg_tui.wire.events import SESSION_RUN
 
@@ -78,7 +78,7 @@ def find_off(
             yield Suspect(event, rule, match, times, since=since)
 
 
-def dead_relu(dataflow: Dataflow, event: TensorEvent) -> Explanation:
+def dead_relu(dataflow: Dataflow, event: TensorEvent) -> Defect:
     """Return what tells of a rectifier that was off whenever it was computed.
 
     Training may have led there before it was computed at all, as it is in an evaluation.  In a

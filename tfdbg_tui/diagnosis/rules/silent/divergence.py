@@ -20,7 +20,7 @@ from tfdbg_tui.diagnosis.losses import (
 )
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import NUMBERS_EXPLODE, TRAINING_DIVERGES
+from tfdbg_tui.diagnosis.rules.silent.defects import NUMBERS_EXPLODE, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.wire.dtypes import MAX_FINITE

@@ -10,7 +10,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import VANISHING_GRADIENT
+from tfdbg_tui.diagnosis.rules.silent.defects import VANISHING_GRADIENT
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY
 from tfdbg_tui.diagnosis.rules.silent.learning import learns
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect

@@ -9,7 +9,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import dtype_of, magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import GRADIENT_UNDERFLOW
+from tfdbg_tui.diagnosis.rules.silent.defects import GRADIENT_UNDERFLOW
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.values import told_apart

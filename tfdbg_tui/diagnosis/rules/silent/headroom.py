@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.events import graph_id_of, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import NEAR_OVERFLOW
+from tfdbg_tui.diagnosis.rules.silent.defects import NEAR_OVERFLOW
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.wire.dtypes import MAX_FINITE

@@ -13,7 +13,7 @@ from tfdbg_tui.diagnosis.history import by_step, in_step, measured_tensors
 from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import STEPS_TOO_LONG
+from tfdbg_tui.diagnosis.rules.silent.defects import STEPS_TOO_LONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues

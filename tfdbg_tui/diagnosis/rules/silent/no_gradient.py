@@ -9,7 +9,7 @@ from tfdbg_tui.diagnosis.events import op_type_of, size_of
 from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
-from tfdbg_tui.diagnosis.rules.silent.explanations import (
+from tfdbg_tui.diagnosis.rules.silent.defects import (
     LAYER_NEVER_CHANGES,
     LOSS_OF_ZERO,
     NO_GRADIENT,

@@ -13,7 +13,7 @@ from tfdbg_tui.diagnosis.losses import given_to, losses, made_of
 from tfdbg_tui.diagnosis.op_traits import ARRANGES, BATCH_NORMS, ELEMENTWISE, JOINS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import NORM_OF_ONE
+from tfdbg_tui.diagnosis.rules.silent.defects import NORM_OF_ONE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.worklist import Worklist
 

@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.losses import losses, made_of
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import NOT_PROBABILITIES
+from tfdbg_tui.diagnosis.rules.silent.defects import NOT_PROBABILITIES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:

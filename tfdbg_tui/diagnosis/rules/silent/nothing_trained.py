@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.history import by_step, computed, measured_tensors
 from tfdbg_tui.diagnosis.locations import is_loss_of_fit, line_that_ran
 from tfdbg_tui.diagnosis.losses import target_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import GRADIENTS_NOT_APPLIED, NOTHING_TRAINED
+from tfdbg_tui.diagnosis.rules.silent.defects import GRADIENTS_NOT_APPLIED, NOTHING_TRAINED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import is_kernel
 from tfdbg_tui.diagnosis.variable_values import VariableValues

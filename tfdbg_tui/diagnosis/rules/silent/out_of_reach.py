@@ -15,7 +15,7 @@ from tfdbg_tui.diagnosis.losses import (
 from tfdbg_tui.diagnosis.op_traits import ARRANGES
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import (
+from tfdbg_tui.diagnosis.rules.silent.defects import (
     TARGET_OUT_OF_REACH,
     TARGETS_TOO_LARGE,
 )

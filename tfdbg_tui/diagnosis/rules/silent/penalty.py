@@ -13,7 +13,7 @@ from tfdbg_tui.diagnosis.history import by_step, magnitudes_of, measured_tensors
 from tfdbg_tui.diagnosis.losses import AVERAGES, losses, may_be_negative
 from tfdbg_tui.diagnosis.op_traits import ADDS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import PENALTY_TOO_STRONG
+from tfdbg_tui.diagnosis.rules.silent.defects import PENALTY_TOO_STRONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import is_kernel
 from tfdbg_tui.diagnosis.updates import layer_of_variable, variables_read

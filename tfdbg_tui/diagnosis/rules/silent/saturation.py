@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, recorded_layer, 
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
 from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import (
+from tfdbg_tui.diagnosis.rules.silent.defects import (
     SATURATED_ACTIVATION,
     SATURATED_LOSS,
     SATURATED_SOFTMAX,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.diagnosis.rules.model import Explanation
+    from tfdbg_tui.diagnosis.rules.model import Defect
     from tfdbg_tui.logdir import TensorSummary
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
@@ -143,7 +143,7 @@ def _wide(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
         yield Suspect(shown, _rule(op_type), match, times, since=since)
 
 
-def _rule(op_type: str) -> Explanation:
+def _rule(op_type: str) -> Defect:
     if op_type in _LOSSES:
         return SATURATED_LOSS
     return SATURATED_SOFTMAX if op_type in _SOFTMAX else SATURATED_ACTIVATION

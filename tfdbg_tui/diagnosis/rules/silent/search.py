@@ -23,7 +23,7 @@ from tfdbg_tui.diagnosis.history import measured_tensors
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent import explanations
+from tfdbg_tui.diagnosis.rules.silent import defects
 from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
 from tfdbg_tui.diagnosis.rules.silent.broadcast import find_broadcasts
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu, is_hinge
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.roots import Causes
-    from tfdbg_tui.diagnosis.rules.model import Explanation
+    from tfdbg_tui.diagnosis.rules.model import Defect
     from tfdbg_tui.logdir import Site, TensorSummary
     from tfdbg_tui.logdir.index.columns import Int64Array
 
@@ -61,20 +61,20 @@ _LOGITS = frozenset({"BiasAdd", "MatMul"})
 _SAMPLED = RECTIFIERS | {"Exp", "Cast", "Softmax"}
 
 _CONSEQUENCES = (
-    (explanations.SOFTMAX_OF_ONE, (explanations.NO_GRADIENT,)),
+    (defects.SOFTMAX_OF_ONE, (defects.NO_GRADIENT,)),
     (
-        explanations.NUMBERS_EXPLODE,
-        (explanations.SATURATED_SOFTMAX, explanations.SATURATED_ACTIVATION),
+        defects.NUMBERS_EXPLODE,
+        (defects.SATURATED_SOFTMAX, defects.SATURATED_ACTIVATION),
     ),
 )
 """What is always so where something else is, and is told by that."""
 
-_TOO_LONG = (explanations.STEPS_TOO_LONG, explanations.TRAINING_DIVERGES)
+_TOO_LONG = (defects.STEPS_TOO_LONG, defects.TRAINING_DIVERGES)
 _FOLLOW = {
-    explanations.DEAD_RELU: "all outputs are 0",
-    explanations.SATURATED_SOFTMAX: "the softmax is saturated",
-    explanations.SATURATED_ACTIVATION: "activations are saturated",
-    explanations.VANISHING_GRADIENT: "gradients vanish",
+    defects.DEAD_RELU: "all outputs are 0",
+    defects.SATURATED_SOFTMAX: "the softmax is saturated",
+    defects.SATURATED_ACTIVATION: "activations are saturated",
+    defects.VANISHING_GRADIENT: "gradients vanish",
 }
 """What steps that are too long lead to, in words."""
 
@@ -139,7 +139,7 @@ def _with_what_follows(dataflow: Dataflow, found: list[Suspect]) -> list[Suspect
     """
     first = next(iter(dataflow.run.executions.steps.numbers.tolist()), None)
     late = [one for one in found if one.rule in _FOLLOW and one.since != first]
-    dead = [one for one in late if one.rule is explanations.DEAD_RELU and one.since is not None]
+    dead = [one for one in late if one.rule is defects.DEAD_RELU and one.since is not None]
     dead.sort(key=lambda one: one.since or 0)
     causes = [*(one for one in found if one.rule in _TOO_LONG), *dead[:1]]
     if not causes:
@@ -239,7 +239,7 @@ class _Search:
             )
         if op_type == "Exp" and all(map(_all_zero, known)):
             return self._suspect(
-                explanations.EXP_UNDERFLOW,
+                defects.EXP_UNDERFLOW,
                 events,
                 len(rows),
                 f"all {known[-1].size:,} results are 0 in each of {len(rows):,} computations",
@@ -265,7 +265,7 @@ class _Search:
         if not always or not self._dataflow.variables.trained:
             return None
         evidence = f"{zeros:,} of {size:,} probabilities looked at are exactly 0"
-        return self._suspect(explanations.SATURATED_SOFTMAX, events, times, evidence)
+        return self._suspect(defects.SATURATED_SOFTMAX, events, times, evidence)
 
     def _underflow(
         self, events: list[TensorEvent], known: list[TensorSummary], times: int
@@ -288,10 +288,10 @@ class _Search:
         if not size or lost < 0.9 * size or not is_backward(self._run, events[0]):
             return None
         evidence = f"{lost:,} of {size:,} gradients that are not 0 in float32 are 0 in float16"
-        return self._suspect(explanations.GRADIENT_UNDERFLOW, events, times, evidence)
+        return self._suspect(defects.GRADIENT_UNDERFLOW, events, times, evidence)
 
     def _suspect(
-        self, rule: Explanation, events: list[TensorEvent], times: int, evidence: str
+        self, rule: Defect, events: list[TensorEvent], times: int, evidence: str
     ) -> Suspect:
         since = _step(self._dataflow, events[0])
         return Suspect(events[0], rule, Match("likely", evidence), times, since=since)

@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward, is_not_given
 from tfdbg_tui.diagnosis.history import History, computed, history_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import (
+from tfdbg_tui.diagnosis.rules.silent.defects import (
     ALL_STEPS_SKIPPED,
     LOSS_SCALE_BELOW_ONE,
     MOST_STEPS_SKIPPED,

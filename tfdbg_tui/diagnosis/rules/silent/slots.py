@@ -10,7 +10,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import OPTIMIZER_SLOT_EXPLODED
+from tfdbg_tui.diagnosis.rules.silent.defects import OPTIMIZER_SLOT_EXPLODED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues

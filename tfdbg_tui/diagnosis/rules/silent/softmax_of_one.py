@@ -8,7 +8,7 @@ from tfdbg_tui.diagnosis.events import op_type_of, summary_of
 from tfdbg_tui.diagnosis.losses import all_comes_through, losses, made_of
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import SOFTMAX_OF_ONE
+from tfdbg_tui.diagnosis.rules.silent.defects import SOFTMAX_OF_ONE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import SOFTMAX_TWICE
+from tfdbg_tui.diagnosis.rules.silent.defects import SOFTMAX_TWICE
 from tfdbg_tui.diagnosis.rules.silent.ops_of_type import first_computations
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.locations import Location
-    from tfdbg_tui.diagnosis.rules.model import Explanation, Match
+    from tfdbg_tui.diagnosis.rules.model import Defect, Match
     from tfdbg_tui.logdir import Layer, Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
@@ -35,7 +35,7 @@ class Suspect:
     """
 
     event: TensorEvent
-    rule: Explanation
+    rule: Defect
     match: Match
     times: int
     layer: Layer | None = None

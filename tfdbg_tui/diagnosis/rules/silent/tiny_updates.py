@@ -10,7 +10,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import (
+from tfdbg_tui.diagnosis.rules.silent.defects import (
     UPDATES_NEXT_TO_NOTHING,
     UPDATES_TOO_SMALL,
 )

@@ -10,7 +10,7 @@ from tfdbg_tui.diagnosis.events import stack_id_of
 from tfdbg_tui.diagnosis.layers import output_of
 from tfdbg_tui.diagnosis.locations import line_that_ran, location_of, starts_fit
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import LAYER_NEVER_CHANGES
+from tfdbg_tui.diagnosis.rules.silent.defects import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.untrained import Untrained, find_untrained
 from tfdbg_tui.diagnosis.variable_values import uses_of_value

@@ -13,7 +13,7 @@ from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.op_traits import ADDS, ARRANGES, only_makes_floats
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.explanations import OUTPUT_CANCELLED, VANISHING_GRADIENT
+from tfdbg_tui.diagnosis.rules.silent.defects import OUTPUT_CANCELLED, VANISHING_GRADIENT
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY
 from tfdbg_tui.diagnosis.rules.silent.learning import loss_stands
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_step

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfdbg_tui.diagnosis.rules.model import OVER_TIME, Example, Explanation
+from tfdbg_tui.diagnosis.rules.model import OVER_TIME, Defect, Example
 
-DEAD_RELU = Explanation(
+DEAD_RELU = Defect(
     id="dead-relu",
     title="A ReLU layer that is off all the time",
     why="All inputs of the ReLU are negative, so its gradient is 0 and the layers before it cannot "
@@ -23,7 +23,7 @@ DEAD_FROM_THE_FIRST = replace(
     "initialisation), and the scale of what it takes. A leaky ReLU learns all the same.",
 )
 """The same where no training has led there."""
-EXP_UNDERFLOW = Explanation(
+EXP_UNDERFLOW = Defect(
     id="exp-underflow",
     title="Exponential that is always rounded to zero",
     why="exp of less than -103 (float32) or -17 (float16) is 0: a sum of such terms is 0, and "
@@ -31,7 +31,7 @@ EXP_UNDERFLOW = Explanation(
     fix="Subtract the maximum first, or stay with logarithms (tf.reduce_logsumexp).",
     example=Example("Exp([-200, -300, …]) → [0, 0, …] in each of 1,000 computations"),
 )
-GRADIENT_UNDERFLOW = Explanation(
+GRADIENT_UNDERFLOW = Defect(
     id="gradient-underflow",
     title="Gradients that vanish in float16",
     why="Numbers below 6e-8 are 0 in float16, and those below 6e-5 lose digits: the gradients are "
@@ -39,7 +39,7 @@ GRADIENT_UNDERFLOW = Explanation(
     fix="Use a loss scale (keras.mixed_precision.LossScaleOptimizer), or bfloat16.",
     example=Example("Cast(float32 [1e-9, -2e-9, …]) → float16 [0, 0, …] in a gradient, always"),
 )
-NEAR_OVERFLOW = Explanation(
+NEAR_OVERFLOW = Defect(
     id="near-overflow",
     title="Numbers close to overflow",
     why="The result is within a factor of two of the largest number of its type: a slightly larger "
@@ -47,7 +47,7 @@ NEAR_OVERFLOW = Explanation(
     fix="Scale or clip the argument; compute a part that is in float16 in bfloat16 or float32.",
     example=Example("MatMul(float16 …) → [41200, -300, …], the largest float16 is 65504"),
 )
-SATURATED_SOFTMAX = Explanation(
+SATURATED_SOFTMAX = Defect(
     id="saturated-softmax",
     title="Softmax that is saturated all the time",
     why="The logits lie more than 103 apart, so that all probabilities but one are rounded to 0: "
@@ -66,7 +66,7 @@ SATURATED_LOSS = replace(
     "residual block, say, 0), scale the inputs (pictures from 0 to 1, not 255).",
 )
 """The same where the loss takes the logits, and its gradient does not vanish therefore."""
-SOFTMAX_OF_ONE = Explanation(
+SOFTMAX_OF_ONE = Defect(
     id="softmax-of-one",
     title="Softmax of a single number",
     why="A softmax makes shares of a whole: of one number the result is 1, whatever the number is. "
@@ -76,7 +76,7 @@ SOFTMAX_OF_ONE = Explanation(
     "for each class.",
     example=Example("Softmax([[-0.3], [2.1], …]) → [[1], [1], …] in each computation"),
 )
-NORM_OF_ONE = Explanation(
+NORM_OF_ONE = Defect(
     id="norm-of-one",
     title="Normalisation of a single number",
     why="A normalisation subtracts the mean. Of one number the mean is the number itself: what is "
@@ -85,7 +85,7 @@ NORM_OF_ONE = Explanation(
     "axes or fewer groups, batches of more than one example, or leave the normalisation out there.",
     example=Example("SquaredDifference(BiasAdd of shape [32, 40, 1], its mean over the last axis)"),
 )
-TARGET_OUT_OF_REACH = Explanation(
+TARGET_OUT_OF_REACH = Defect(
     id="target-out-of-reach",
     title="Targets that the last activation can never give",
     why="The result of a sigmoid is between 0 and 1, that of a tanh between -1 and 1, and the loss "
@@ -94,7 +94,7 @@ TARGET_OUT_OF_REACH = Explanation(
     "(pictures from 0 to 1, not 255) to what it gives.",
     example=Example("Sub(targets up to 103, Sigmoid(…) = [0.99, …]), then Square, in each step"),
 )
-TARGETS_TOO_LARGE = Explanation(
+TARGETS_TOO_LARGE = Defect(
     id="targets-too-large",
     title="Targets so large that the model does not come near them",
     why="The loss compares what the model gives with numbers that are 100,000 times as large and "
@@ -104,7 +104,7 @@ TARGETS_TOO_LARGE = Explanation(
     "the logarithm; undo that in what is predicted.",
     example=Example("Square(Sub(targets up to 1e8, AddV2(…) of at most 28)) in each of 120 steps"),
 )
-NOT_PROBABILITIES = Explanation(
+NOT_PROBABILITIES = Defect(
     id="not-probabilities",
     title="A cross entropy of numbers that are no probabilities",
     why="The loss takes the logarithm of probabilities and clips what it is given to 0 to 1: what "
@@ -113,7 +113,7 @@ NOT_PROBABILITIES = Explanation(
     "is one number, or where several classes may hold).",
     example=Example("Log(ClipByValue(BiasAdd(…) = [-3, 7, …], 0, 1)) in each computation"),
 )
-SILENT_BROADCAST = Explanation(
+SILENT_BROADCAST = Defect(
     id="silent-broadcast",
     title="Difference of a column and a row",
     why="A tensor of shape [n, 1] minus one of shape [n] has shape [n, n]: the loss compares every "
@@ -121,7 +121,7 @@ SILENT_BROADCAST = Explanation(
     fix="Give both the same shape: tf.squeeze(predictions, -1), or targets[:, tf.newaxis].",
     example=Example("Sub(shape [32, 1], shape [32]) → shape [32, 32], then Square, Mean"),
 )
-SOFTMAX_TWICE = Explanation(
+SOFTMAX_TWICE = Defect(
     id="softmax-twice",
     title="Softmax of a softmax",
     why="The loss applies a softmax itself and wants logits: given probabilities, its gradients "
@@ -129,7 +129,7 @@ SOFTMAX_TWICE = Explanation(
     fix="Leave the softmax out of the last layer, or set from_logits=False.",
     example=Example("SoftmaxCrossEntropyWithLogits(Softmax(…), labels)"),
 )
-ALL_STEPS_SKIPPED = Explanation(
+ALL_STEPS_SKIPPED = Defect(
     id="all-steps-skipped",
     title="Every training step is skipped",
     why="The gradients are never finite, so none of them is applied: nothing is learnt.",
@@ -138,7 +138,7 @@ ALL_STEPS_SKIPPED = Explanation(
     "(initial_scale).",
     example=Example("IsFinite(gradients) → False in each of 500 steps"),
 )
-MOST_STEPS_SKIPPED = Explanation(
+MOST_STEPS_SKIPPED = Defect(
     id="most-steps-skipped",
     title="Most training steps are skipped",
     why="Gradients overflow still after many steps: the loss scale rises too soon again, or has "
@@ -148,7 +148,7 @@ MOST_STEPS_SKIPPED = Explanation(
     "and keep that part in float32.",
     example=Example("IsFinite(gradients) → False in 40 of 60 steps, in the last 30 in 20"),
 )
-LOSS_SCALE_BELOW_ONE = Explanation(
+LOSS_SCALE_BELOW_ONE = Defect(
     id="loss-scale-below-one",
     title="The loss scale has fallen below 1",
     why="Gradients overflow float16 even where the loss is not multiplied at all: they, or the "
@@ -157,7 +157,7 @@ LOSS_SCALE_BELOW_ONE = Explanation(
     "mean) and scale it down; keep that part in float32.",
     example=Example("Loss scale 32768 in step 0, 0.125 in step 30; 18 of 40 steps skipped"),
 )
-TRAINING_DIVERGES = Explanation(
+TRAINING_DIVERGES = Defect(
     id="training-diverges",
     title="The training diverges: gradients or the loss grow beyond all bounds",
     why="Steps that are too long, or go the wrong way, make the next ones longer, until numbers "
@@ -167,7 +167,7 @@ TRAINING_DIVERGES = Explanation(
     fix_in_recurrent=OVER_TIME,
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
-NUMBERS_EXPLODE = Explanation(
+NUMBERS_EXPLODE = Defect(
     id="numbers-explode",
     title="The numbers of a layer have become far larger than they were",
     why="What the layer takes or its weights are out of bounds, and nothing keeps them: an "
@@ -177,7 +177,7 @@ NUMBERS_EXPLODE = Explanation(
     "ReLU, and orthogonal recurrent weights of gain 1; normalise (LayerNormalization).",
     example=Example("MatMul of a layer: 0.2 in step 0, 4e15 in step 1, 5e32 in step 21"),
 )
-STEPS_TOO_LONG = Explanation(
+STEPS_TOO_LONG = Defect(
     id="steps-too-long",
     title="Training steps that are longer than the weights are large",
     why="A few steps make most weights many times as large as they were: nothing is left of what "
@@ -187,7 +187,7 @@ STEPS_TOO_LONG = Explanation(
     "targets; clip gradients (clipnorm).",
     example=Example("ReadVariableOp of a kernel: 0.5 in step 0, 3.5 in step 1, 9 in step 4"),
 )
-LOSS_AT_BOUND = Explanation(
+LOSS_AT_BOUND = Defect(
     id="loss-at-bound",
     title="A loss that is as low as the bound of its logarithm lets it be",
     why="The loss is the logarithm of probabilities, not its negative: training makes the "
@@ -196,7 +196,7 @@ LOSS_AT_BOUND = Explanation(
     fix="Change the sign of the loss (-tf.math.log(p + epsilon)), or of what is to be maximised.",
     example=Example("Mean(labels * Log(p + 1e-7)): -1.1 in step 0, -16.118 from step 300 on"),
 )
-SATURATED_ACTIVATION = Explanation(
+SATURATED_ACTIVATION = Defect(
     id="saturated-activation",
     title="An activation that is saturated everywhere",
     why="All inputs of the tanh or sigmoid are so far from 0 that its slope is next to 0: no "
@@ -205,7 +205,7 @@ SATURATED_ACTIVATION = Explanation(
     "normalise before the activation.",
     example=Example("TanhGrad of gradients up to 0.2 gives at most 3e-9, in each of 60 steps"),
 )
-VANISHING_GRADIENT = Explanation(
+VANISHING_GRADIENT = Defect(
     id="vanishing-gradient",
     title="Gradients that vanish on the way back",
     why="Each layer makes the gradient smaller, until what reaches the first ones is nothing "
@@ -214,7 +214,7 @@ VANISHING_GRADIENT = Explanation(
     "He or Glorot initialisation; for long sequences LSTM or GRU. Look at the weights of losses.",
     example=Example("MatMul in a gradient: at most 1e-11, in the last layer 0.3, in every step"),
 )
-OUTPUT_CANCELLED = Explanation(
+OUTPUT_CANCELLED = Defect(
     id="output-cancelled",
     title="What a layer adds is taken off again",
     why="The layer gives one number for many places (a bias for each channel, an embedding of the "
@@ -224,7 +224,7 @@ OUTPUT_CANCELLED = Explanation(
     "in GroupNormalization, LayerNormalization over channels); or scale and shift by it.",
     example=Example("Sum in a gradient: of numbers up to 0.005 at most 1e-8, in every step"),
 )
-LAYER_NEVER_CHANGES = Explanation(
+LAYER_NEVER_CHANGES = Defect(
     id="layer-never-changes",
     title="A layer that never changes",
     why="Its variables may be trained, but nothing changes them: the layer is not among what is "
@@ -235,7 +235,7 @@ LAYER_NEVER_CHANGES = Explanation(
     "to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
-NOTHING_TRAINED = Explanation(
+NOTHING_TRAINED = Defect(
     id="nothing-trained",
     title="A training in which nothing is trained",
     why="All layers that have weights are frozen: there is no gradient, the optimizer has no "
@@ -245,7 +245,7 @@ NOTHING_TRAINED = Explanation(
     "last one that has.",
     example=Example("6 variables with trainable = False, the same in each of 80 steps of fit"),
 )
-GRADIENTS_NOT_APPLIED = Explanation(
+GRADIENTS_NOT_APPLIED = Defect(
     id="gradients-not-applied",
     title="Gradients that are asked for and never applied",
     why="The training step asks a tape for gradients, and nothing assigns to the variables: they "
@@ -262,7 +262,7 @@ ZERO_WEIGHTS = replace(
     "several that follow each other, as the last of a residual block.",
 )
 """The same of layers that all begin with 0."""
-UNITS_ALIKE = Explanation(
+UNITS_ALIKE = Defect(
     id="units-alike",
     title="All units of a layer stay alike, as their weights began with one number",
     why="Units that begin with the same weights give the same, get the same gradient and stay the "
@@ -271,7 +271,7 @@ UNITS_ALIKE = Explanation(
     "scales of normalisations.",
     example=Example("kernel: 160 numbers of 0.1 at first; bias: 16 numbers of 0.012 in step 76"),
 )
-NO_GRADIENT = Explanation(
+NO_GRADIENT = Defect(
     id="no-gradient",
     title="No gradient comes back to any layer",
     why="What the loss is made of does not change with what the layers compute: numbers that are "
@@ -288,7 +288,7 @@ LOSS_OF_ZERO = replace(
     fix="Look at what the loss is clipped at, at the signs of what it compares, and at its masks "
     "and weights.",
 )
-UPDATES_TOO_SMALL = Explanation(
+UPDATES_TOO_SMALL = Defect(
     id="updates-too-small",
     title="Steps so short that the variables stay as they are",
     why="What a step adds to a variable is less than the distance to the next number of its type, "
@@ -303,7 +303,7 @@ UPDATES_NEXT_TO_NOTHING = replace(
     "would have to be made to change it, and the loss stays what it was.",
 )
 """The same where the variables do change, which shows in no loss."""
-PENALTY_TOO_STRONG = Explanation(
+PENALTY_TOO_STRONG = Defect(
     id="penalty-too-strong",
     title="A penalty or weight decay so strong that weights go to 0, and nothing else is learned",
     why="A regulariser, or the weight decay of the optimizer, makes the weights smaller in each "
@@ -315,7 +315,7 @@ PENALTY_TOO_STRONG = Explanation(
     example=Example("Loss: 2.3 and penalties of 1,470 in step 0, 2.3 and 0.8 in step 130"),
 )
 
-OPTIMIZER_SLOT_EXPLODED = Explanation(
+OPTIMIZER_SLOT_EXPLODED = Defect(
     id="optimizer-slot-exploded",
     title="What the optimizer keeps is so large that its steps are next to nothing",
     why="A batch with enormous gradients went into the sum of their squares that the optimizer "
@@ -334,7 +334,7 @@ IN_ALL_STEPS = frozenset(
 )
 """Rules that are told only of what is so in all steps that were measured."""
 
-EXPLANATIONS = (
+DEFECTS = (
     DEAD_RELU,
     EXP_UNDERFLOW,
     GRADIENT_UNDERFLOW,
