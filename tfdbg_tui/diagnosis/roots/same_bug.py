@@ -114,8 +114,6 @@ class SameBug:
         akin = self._akin(event)
         if of_other_elements:
             akin -= set(self._lines(event)[:1])
-        elif not self._may_have_grown(event):
-            marks.discard(_OVERFLOW)
         marks |= self._of_inputs(event, akin)
         if is_users_gradient(self._run, event):  # It may compute again what its forward pass did.
             marks |= self._made_by_lines(event, event.kind)
@@ -253,19 +251,6 @@ class SameBug:
             return True
         is_given = any(one.nan for one in self._given(event))
         return op_type != "Pow" and not is_given and not self._is_of_nothing(event)
-
-    def _may_have_grown(self, event: TensorEvent) -> bool:
-        """Whether what made other numbers too large may have made those of a tensor so, too.
-
-        Training does, and so do loops, and gradients that are scaled.  What is computed for the
-        first time, of what no training has changed, is as large as what it was given.
-        """
-        return (
-            is_backward(self._run, event)
-            or self._is_step_to_infinity(event)
-            or self._dataflow.variables.trained
-            or self._dataflow.timeline.again(event, -1) is not None
-        )
 
     def _is_of_nothing(self, event: TensorEvent) -> bool:
         """Whether an input of what has made a tensor has no elements."""
