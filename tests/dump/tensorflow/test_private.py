@@ -22,7 +22,7 @@ from tfdbg_tui import dump  # noqa: E402
 from tfdbg_tui.dump.tensorflow import private  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 DUMP = Path(dump.__file__).parent
 PACKAGE = Path(private.__file__).parent
@@ -43,7 +43,18 @@ def nodes(path: Path) -> Iterator[ast.AST]:
 
 def imports(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the modules and names that a file imports from inside of TensorFlow."""
+    yield from imported_by(nodes(path))
+
+
+def optional_imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield those of them that it does without where they are missing."""
     for node in nodes(path):
+        if isinstance(node, ast.Try):
+            yield from imported_by(node.body)
+
+
+def imported_by(some: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in some:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tensorflow."):
             yield from ((str(node.module), alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -91,7 +102,8 @@ def _is_module(found: object) -> bool:
     return isinstance(found, type(sys))
 
 
-IMPORTED = sorted({found for path in PACKAGE.glob("*.py") for found in imports(path)})
+OPTIONAL = {found for path in PACKAGE.glob("*.py") for found in optional_imports(path)}
+IMPORTED = sorted({found for path in PACKAGE.glob("*.py") for found in imports(path)} - OPTIONAL)
 
 
 @contextlib.contextmanager
@@ -145,6 +157,13 @@ def test_any_of_it_is_missed(kind: str) -> None:
             assert name in (private.missing() or "")
     assert private.missing() is None
     assert len(cases[kind]) > 20
+
+
+def test_what_may_be_missing() -> None:
+    for module, name in sorted(OPTIONAL):
+        with without_import(module, name):
+            assert private.missing() is None
+    assert ("tensorflow.lite.python.interpreter", "Interpreter") in OPTIONAL
 
 
 def test_with_any_of_it_missing_tensorflow_itself_records(
