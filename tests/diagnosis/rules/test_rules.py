@@ -416,3 +416,19 @@ def test_an_integer_next_to_the_least_has_overflowed(
         made_from=made_from,
     )
     assert explain(replace(of_cast, inputs=(given_in,)))[0].id == rule
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("args_2", "number 2 of the arrays"),
+        ("args_0", "given to the input pipeline"),  # which elements are taken
+        ("x", "given to the input pipeline"),
+    ],
+)
+def test_which_array_of_fit_is_bad_is_told(name: str, told: str) -> None:
+    placeholder = case("Placeholder", np.array([np.nan, 1], np.float32))
+    rule, match = explain(
+        replace(placeholder, op_name=name, graph_name="Dataset_map_grab_batch", open=True)
+    )
+    assert (rule.id, told in match.evidence) == ("bad-pipeline-input", True)

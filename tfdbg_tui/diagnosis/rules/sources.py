@@ -26,6 +26,16 @@ _TAKES_DEFAULTS = re.compile(r"CSV|ParseExample|ParseSingleExample|Dataset")
 
 _MADE_OF_TENSORS = ops("SparseTensorSliceDataset", "TensorDataset", "TensorSliceDataset")
 
+_CHECK_DATA = (
+    "Check the data, the targets as well (np.isfinite(x).all(), np.isfinite(y).all()), fill or "
+    "drop what is missing, or filter it in the pipeline: dataset.filter(lambda x, y: "
+    "tf.reduce_all(tf.math.is_finite(x)))."
+)
+_OF_FIT = "grab_batch"
+"""Part of the name of Keras' function that takes a batch of all arrays (`ArrayDataAdapter`)."""
+_ARRAY = re.compile(r"args_([1-9]\d*)")
+"""Its arguments; the first, number 0, is which elements to take."""
+
 _READS = ops("ReadVariableOp", "ResourceGather")
 _ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
 """Ops whose results come from no other op."""
@@ -44,6 +54,17 @@ def _fills_in(case: Case) -> bool:
 def _is_element(case: Case) -> bool:
     """Condition: an argument is not the state that the program has given for the first element."""
     return all(given.op_type is not None for given in case.inputs)
+
+
+def _given_to_pipeline(case: Case) -> Match | None:
+    """Test for: bad elements of data; which of its arrays holds them, if it is those of `fit`."""
+    array = _ARRAY.fullmatch(case.op_name or "") if _OF_FIT in case.graph_name else None
+    if array is None:
+        return comes_in("they were given to the input pipeline")(case)
+    return comes_in(
+        f"they are in number {array[1]} of the arrays that fit was given: x, then y, then "
+        "sample_weight (several, where x or y is of several)"
+    )(case)
 
 
 def _moved_in(case: Case) -> Match | None:
@@ -220,8 +241,7 @@ RULES = (
         test=comes_in("the data set yields them, the program has computed nothing yet"),
         why="The input pipeline delivers values that are not finite: missing entries read as NaN, "
         "or a normalisation before the pipeline that divided by 0.",
-        fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
-        "the pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        fix=_CHECK_DATA,
         example=example("IteratorGetNext", out=[NAN, 1]),
     ),
     Rule(
@@ -297,14 +317,13 @@ RULES = (
         title="NaN or ∞ in the data",
         op_types=ops("Placeholder", "PlaceholderWithDefault"),
         test=also(
-            comes_in("they were given to the input pipeline"),
+            _given_to_pipeline,
             lambda case: case.graph_name.startswith("Dataset_"),
             _is_element,
         ),
         why="The arrays or files behind the data set hold values that are not finite: missing "
         "entries read as NaN, or a normalisation before the pipeline that divided by 0.",
-        fix="Check the data (np.isfinite(x).all()), fill or drop what is missing, or filter it in "
-        "the pipeline: dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x))).",
+        fix=_CHECK_DATA,
         example=example("Placeholder", out=[NAN, 2], graph_name="Dataset_map_12"),
     ),
     Rule(
