@@ -84,7 +84,9 @@ def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
         dataflow: Of the run.
         event: A later computation of the tensor.
     """
-    run = dataflow.run
+    run, execution = dataflow.run, dataflow.timeline.execution_at(event)
+    if execution is None:
+        return None
     bounds = dict.fromkeys(losses(dataflow), _HUGE)
     if op_type_of(run, event) in _SQUARES:
         bounds[event] = _HUGE**2
@@ -92,7 +94,8 @@ def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
         bounds[event] = _HUGE
     for one, bound in bounds.items():
         found = magnitudes_of(dataflow, one)
-        steps, largest = by_step(run, found.some(found.rows < event.index))
+        # A loss may be of a graph and the tensor eager, or the other way round.
+        steps, largest = by_step(run, found.some(found.executions < execution))
         first = run.executions.steps.numbers[:1]
         if steps.size and steps[0] == first and largest[0] >= bound:
             return Start(name_of(run, one), float(largest[0]), int(steps[0]))
