@@ -121,8 +121,8 @@ def find_steps(
     stacks: ColumnView,
     kind_values: Sequence[ExecutionKind],
     graphs: Mapping[str, Graph],
-    gradients: Collection[int] = (),
-    is_backward: Callable[[int], bool] = lambda _: False,
+    gradients: Collection[int],
+    is_backward: Callable[[int], bool],
     *,
     marked_by_fit: bool = False,
 ) -> Steps:
@@ -211,7 +211,7 @@ class _Search:
         self._left_out = np.array([kind.op_type in _MAKE_VARIABLES for kind in kind_values])
         self._fetches = np.array([kind.op_type == _FETCH for kind in kind_values])
         self._gradients = gradients
-        self._is_backward = is_backward
+        self._is_backward = cache(is_backward)
 
     def with_others(self, main: _Loop, first: int) -> list[_Loop]:
         """Return a loop and those that train before and after it, in order.
@@ -409,11 +409,15 @@ def _first_repeated(
         return begins
     rows = [_rows_of_first(in_order[counts[in_order] == count], which) for count in many]
     times = int(np.gcd.reduce(many))
-    if times < _REPEATED or _first_in_each(times, rows, counts, in_order, which) is None:
+    first_rows = None
+    if times >= _REPEATED:
+        first_rows = _first_in_each(times, rows, counts, in_order, which)
+    if first_rows is None:
         most_ops = int(ops[many].argmax())
         times, rows = int(many[most_ops]), [rows[most_ops]]
+        first_rows = _first_in_each(times, rows, counts, in_order, which)
     found = np.zeros(len(kinds), np.bool_)
-    found[_first_in_each(times, rows, counts, in_order, which)] = True
+    found[first_rows] = True
     return found
 
 
