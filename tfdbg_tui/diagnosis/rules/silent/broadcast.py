@@ -13,10 +13,9 @@ from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes
-    from tfdbg_tui.logdir import TensorSummary
 
 _MANY = 8  # computations of a place
 _FEWEST = 4  # predictions
@@ -26,6 +25,7 @@ _LAYER_OUTPUTS = frozenset({"MatMul", "BiasAdd", "AddV2", "Add", "Sigmoid", "Tan
 _MAKE_ROWS = frozenset({"Transpose", "ExpandDims"})
 """What makes a row otherwise has made it for all pairs as well."""
 _OF_EACH = frozenset({"Square", "Abs", "Pow"})
+_RANKS = 2, 1, 2  # of [n, 1], [n] and [n, n], where they are on record
 _DEPTH = 3  # ops from a difference to the mean
 
 
@@ -59,26 +59,17 @@ def _of_all_pairs(dataflow: Dataflow, causes: Causes, event: TensorEvent) -> str
     if column is None or out is None or len(given) != 2:
         return ""
     row = given[1] if column is given[0] else given[0]
-    size = _size(causes, column)
+    of_column, of_row = (causes.summary(one.event) if one.event else None for one in (column, row))
+    size = of_column.size if of_column else None
     if not size or size < _FEWEST or out.size != size * size or row.op_type in _MAKE_ROWS:
         return ""
-    if _size(causes, row) not in (size, None) or not _may_be_those(causes, column, row, out):
+    if of_row is not None and of_row.size not in (size, None):
+        return ""
+    ranks = (summary.rank if summary else None for summary in (of_column, of_row, out))
+    if any(rank not in (wanted, None) for rank, wanted in zip(ranks, _RANKS, strict=True)):
         return ""
     origins = {dataflow.origin(one.event) if one.event else None for one in given}
     return f"{size:,} and {size:,} elements in → {out.size:,} out" if len(origins) == 2 else ""
-
-
-def _size(causes: Causes, given: Producer) -> int | None:
-    summary = causes.summary(given.event) if given.event else None
-    return summary.size if summary else None
-
-
-def _may_be_those(causes: Causes, column: Producer, row: Producer, out: TensorSummary) -> bool:
-    """Whether the ranks, where they are on record, are those of [n, 1], [n] and [n, n]."""
-    known = [causes.summary(one.event) if one.event else None for one in (column, row)]
-    ranks = [summary.rank if summary else None for summary in known]
-    pairs = zip((*ranks, out.rank), (2, 1, 2), strict=True)
-    return all(rank in (wanted, None) for rank, wanted in pairs)
 
 
 def _ends_in_mean(dataflow: Dataflow, event: TensorEvent) -> bool:
