@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -181,4 +180,4 @@ def _executions(dataflow: Dataflow) -> _Ops:
 
 def _text(run: Run, op_type: str, stack_id: int | None) -> str:
     line = location_of(run, stack_id)
-    return f"{op_type} at {os.path.basename(line.file)}:{line.line}" if line else op_type
+    return f"{op_type} at {line.short}" if line else op_type

@@ -6,7 +6,7 @@ library doing as it was told.
 
 from __future__ import annotations
 
-import os
+import ntpath
 import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,12 @@ class Location:
     @property
     def short(self) -> str:
         """File and line in few characters: ``train.py:12``."""
-        return f"{os.path.basename(self.file)}:{self.line}"
+        return f"{file_name(self.file)}:{self.line}"
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path of the machine that ran the program, Windows or another."""
+    return ntpath.basename(path)  # which takes slashes of both kinds
 
 
 def location_json(location: Location | None) -> dict[str, Any] | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from itertools import chain, product
 from typing import TYPE_CHECKING, NamedTuple
+
+from tfdbg_tui.diagnosis.locations import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -104,7 +105,7 @@ class _Group:
     def likeness(self, other: _Group) -> tuple[bool, float]:
         """Return how likely it is that a group that fits is of the same job."""
         mine, its = self.members[0], other.members[0]
-        same_program = os.path.basename(mine.program) == os.path.basename(its.program)
+        same_program = file_name(mine.program) == file_name(its.program)
         return same_program, -abs(_start(mine) - _start(its))
 
     @property

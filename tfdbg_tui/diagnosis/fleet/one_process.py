@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.members import names
 from tfdbg_tui.diagnosis.fleet.words import made_by, reached, way
 from tfdbg_tui.diagnosis.function_names import readable_function
+from tfdbg_tui.diagnosis.locations import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,6 +94,6 @@ def _came(finding: Finding, job: JobReport, root: FleetRoot, via: Via) -> Findin
 def _what(root: FleetRoot) -> str:
     """Return which tensor a root is, where, and what its values tell."""
     there, location = root.finding, root.finding["location"]
-    at = f" at {os.path.basename(location['file'])}:{location['line']}" if location else ""
+    at = f" at {file_name(location['file'])}:{location['line']}" if location else ""
     name = there["op_name"] or readable_function(there["op_type"])
     return f"{name}:{there['output_slot']}{at}, {there['evidence']}"

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.fleet.members import names
-from tfdbg_tui.diagnosis.locations import is_library_frame
+from tfdbg_tui.diagnosis.locations import file_name, is_library_frame
 from tfdbg_tui.diagnosis.report.advice import program_of
 from tfdbg_tui.logdir import StackFrame
 
@@ -36,9 +36,7 @@ def code_of(run: Run) -> tuple[tuple[str, str], ...]:
 def differences(members: Sequence[WorkerSummary]) -> Iterator[str]:
     """Yield which members run other programs or code, a sentence each."""
     programs = {
-        number: os.path.basename(member.program)
-        for number, member in enumerate(members)
-        if member.program
+        number: file_name(member.program) for number, member in enumerate(members) if member.program
     }
     for number in _others(programs):
         yield f"{names(members, [number])} runs another program: {members[number].program}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of, name_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward, is_kept_by_library, is_not_given
-from tfdbg_tui.diagnosis.locations import frames_of_user, location_of
+from tfdbg_tui.diagnosis.locations import file_name, frames_of_user, location_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.conditions import amount
@@ -78,7 +77,7 @@ class RootEvidence:
         frames = self._frames_of_user(root)
         if root.contained or len(frames) < 2 or len(self._callers[frames[-1]]) < 2:
             return ""
-        return f"; called at {os.path.basename(frames[-2].path or '')}:{frames[-2].line}"
+        return f"; called at {file_name(frames[-2].path or '')}:{frames[-2].line}"
 
     @cached_property
     def _callers(self) -> dict[StackFrame, set[StackFrame]]:

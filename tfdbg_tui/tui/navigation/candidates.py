@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import is_library_frame
+from tfdbg_tui.diagnosis import file_name, is_library_frame
 from tfdbg_tui.logdir import StackFrame
 from tfdbg_tui.query import OF_TENSORS, searched
 from tfdbg_tui.tui.navigation.filtering import pane_to_filter
@@ -139,7 +138,7 @@ def _files(snapshot: Snapshot) -> list[str]:
     """Return the names of source files, those of the program first."""
     frames = (StackFrame(host, path, 1, "") for host, path in snapshot.run.source_paths)
     ordered = sorted(frames, key=is_library_frame)
-    return _distinct(os.path.basename(frame.path or "") for frame in ordered)
+    return _distinct(file_name(frame.path or "") for frame in ordered)
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import graph_id_of, op_type_of
+from tfdbg_tui.diagnosis import file_name, graph_id_of, op_type_of
 from tfdbg_tui.query import (
     BAD_KINDS,
     OF_TENSORS,
@@ -104,7 +104,7 @@ def tensors_of_line(snapshot: Snapshot, focus: Focus) -> Focus:
     """
     if focus.place is None:
         raise NowhereError("no line is focused")
-    name = focus.place.path.replace("\\", "/").rpartition("/")[2]
+    name = file_name(focus.place.path)
     return _only(snapshot, focus, f"line={_quoted(name)}:{focus.place.line}")
 
 

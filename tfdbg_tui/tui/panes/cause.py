@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis import cards
+from tfdbg_tui.diagnosis import cards, file_name
 from tfdbg_tui.logdir.text import with_blanks
 from tfdbg_tui.tui.panes.base import PaneSpec
 from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
@@ -182,7 +181,7 @@ class Cause(ChainPane):
         """
         location = chain.finding.location if chain.finding else None
         if location is not None:
-            file = replace(location, file=os.path.basename(location.file))
+            file = replace(location, file=file_name(location.file))
             name = self.charset.safe(cards.place_text(file))
             if cell_len(name) >= width:
                 return self._wrapped(name, width)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from textual.message import Message
 
-from tfdbg_tui.diagnosis import find_line_ops
+from tfdbg_tui.diagnosis import file_name, find_line_ops
 from tfdbg_tui.logdir.text import with_blanks
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
@@ -314,7 +314,7 @@ class SourceCode(Pane):
         place = self.session.focus.place
         if place is None:
             return ""
-        name = place.path.replace("\\", "/").rpartition("/")[2]
+        name = file_name(place.path)
         return f"{name}:{place.line}"
 
 

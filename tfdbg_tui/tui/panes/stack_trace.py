@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tfdbg_tui.diagnosis import is_library_frame, readable_function, user_frame
+from tfdbg_tui.diagnosis import file_name, is_library_frame, readable_function, user_frame
 from tfdbg_tui.logdir.text import with_blanks
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
@@ -276,7 +275,7 @@ class StackTrace(Pane):
 
 
 def _place(frame: StackFrame) -> str:
-    name = os.path.basename(frame.path) if frame.path else "not read yet"
+    name = file_name(frame.path) if frame.path else "not read yet"
     return f"{name}:{frame.line}"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis import verdict_word
+from tfdbg_tui.diagnosis import file_name, verdict_word
 from tfdbg_tui.query import Vocabulary, parse
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import OtherProcess, Sort
@@ -103,7 +103,7 @@ def _place(finding: dict[str, object]) -> str:
     location = finding["location"]
     if not isinstance(location, dict):
         return str(finding["op_type"])
-    file = str(location["file"]).replace("\\", "/").rpartition("/")[2]
+    file = file_name(str(location["file"]))
     return f"{finding['op_type']} at {file}:{location['line']}"
 
 

@@ -5,7 +5,6 @@ Immutable for whoever looks; it only remembers what it has read from the files b
 
 from __future__ import annotations
 
-import os.path
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -23,6 +22,7 @@ from tfdbg_tui.diagnosis import (
     TensorEvent,
     batch_text,
     counted_text,
+    file_name,
     find_alerts,
     find_gaps,
     is_blind,
@@ -345,7 +345,7 @@ class Snapshot:
     def find_place(self, path: str, line: int) -> SourcePlace | None:
         """Return a line of the first source file whose path ends in `path`."""
         for host, known in self.run.source_paths:
-            ends = known.endswith("/" + path.lstrip("/")) or os.path.basename(known) == path
+            ends = known.endswith("/" + path.lstrip("/")) or file_name(known) == path
             if known == path or ends:
                 return SourcePlace(host, known, max(1, line))
         return None
