@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tfdbg_tui.diagnosis.locations import is_library_frame, user_frame
+from tfdbg_tui.diagnosis.locations import Location, is_library_frame, user_frame
 from tfdbg_tui.logdir import StackFrame
 
 
@@ -70,3 +70,8 @@ def test_a_line_of_a_file_comes_before_one_of_a_text_that_was_executed() -> None
     assert user_frame([main, text, text]) == 0
     assert user_frame([text, text]) == 1
     assert user_frame([main, cell]) == 1
+
+
+@pytest.mark.parametrize("path", ["/home/ann/train.py", r"C:\Users\ann\train.py", "train.py"])
+def test_a_line_in_few_characters(path: str) -> None:
+    assert Location(path, 12, "step", "").short == "train.py:12"
