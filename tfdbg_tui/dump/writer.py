@@ -23,6 +23,7 @@ from tfdbg_tui.dump.observe.graph_executions import GraphExecutions
 from tfdbg_tui.dump.observe.graphs import GraphDefinitions
 from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
 from tfdbg_tui.dump.observe.places import Usage
+from tfdbg_tui.dump.observe.program_functions import ProgramFunctions
 from tfdbg_tui.dump.observe.run_order import RunOrder
 from tfdbg_tui.dump.observe.sessions import Plan, SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
@@ -102,8 +103,9 @@ class DumpWriter:
         self._graph_executions = GraphExecutions(
             options, self._recorder, self._graphs, self._locations, self._eager.calls
         )
+        self._functions = ProgramFunctions()
         self._copies = FunctionCopies(
-            self._observe_function, self._not_observed, self.function_left_out
+            self._functions, self._observe_function, self._not_observed, self.function_left_out
         )
         self._sessions = SessionPlans(self, options, self._graphs)
         self._function_ops = FunctionOps(self, options, self._graphs, self._whole_tensors)
@@ -430,7 +432,7 @@ class DumpWriter:
             outermost=outermost,
             device=elsewhere or "",
             whole_tensors=choice,
-            dimension=self._copies.dimension(name, inputs),
+            dimension=self._functions.dimension(name, inputs),
         )
         copy = self._copies.of(name, usage)
         if copy is not None and stateless and copy.captures:
@@ -543,7 +545,7 @@ class DumpWriter:
             finally:  # its calls are on record, whatever becomes of what it computes
                 name = functions.function_name(function)
                 self._graphs.record_function(name, graph, attrs)
-            self._copies.add(function, graph)
+            self._functions.add(function, graph)
 
     def _observe_function(self, graph: Any, body: FunctionBody, added: AddedGraph) -> None:
         with self._graph_lock:

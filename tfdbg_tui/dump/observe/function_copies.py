@@ -7,16 +7,15 @@ copy is made of its FunctionDef, and calls the copies of the functions that the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 import tensorflow as tf
 
 from tfdbg_tui.dump import locks
 from tfdbg_tui.dump.interrupts import is_interrupt
-from tfdbg_tui.dump.observe.observed import ASSUMED_DIMENSION, UnknownDimensions
 from tfdbg_tui.dump.observe.places import AddedGraph, Usage
+from tfdbg_tui.dump.observe.program_functions import FunctionCopy
 from tfdbg_tui.dump.tensorflow import (
     functions,
     graph_ops,
@@ -37,7 +36,6 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
     hands_on_inputs,
     has_effects,
     implement,
-    implements,
     is_chosen_later,
     is_single_threaded,
     let_begin_at_once,
@@ -47,9 +45,10 @@ from tfdbg_tui.dump.tensorflow.function_defs import (
 from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from tfdbg_tui.dump.tensorflow.function_defs import Computed, Slots
+    from tfdbg_tui.dump.observe.program_functions import ProgramFunction, ProgramFunctions
+    from tfdbg_tui.dump.tensorflow.function_defs import Computed
 
 _IS_CHOSEN_LATER = "TensorFlow chooses by device which implementation of it runs"
 _HAS_NO_GRAPH = "no graph of it in Python is known"
@@ -58,69 +57,11 @@ CANNOT_TAKE_VALUES = "XLA compiles it, and its caller cannot take its values"
 """Why a function that XLA compiles may have to run as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCopy:
-    """A function that runs in place of one of the program's.
-
-    Attributes:
-        function: The runtime function, which is there as long as this object.
-        captures: What it takes after the arguments; see `AddedGraph.captures`.
-        numbered: Whether it takes the number of the call after these.
-        kept: What has to live as long.
-    """
-
-    function: Any
-    captures: dict[str, Any]
-    numbered: bool = False
-    kept: Sequence[Any] = ()
-
-    @property
-    def name(self) -> str:
-        """Name of the runtime function."""
-        return functions.function_name(self.function)
-
-    @property
-    def takes_the_same(self) -> bool:
-        """Whether it takes just what the function takes that it is a copy of."""
-        return not (self.captures or self.numbered)
-
-
-@dataclass(slots=True, eq=False, weakref_slot=True)
-class _Original:
-    """What is known of a function of the program; kept on it, so that it lives as long.
-
-    Attributes:
-        graph: What it was made of, which may grow later.
-        arguments: The names of its arguments.
-        num_ops: How many ops the graph had.
-        num_outputs: How many outputs it has.
-        dimensions: How large the unknown ones of its arguments are.
-        copies: What runs in its place.
-        computed: What is computed of it for some of its outputs.
-        anywhere: What is known to hold, or not, for its FunctionDef or for one that it calls.
-    """
-
-    graph: Any
-    arguments: list[str]
-    num_ops: int
-    num_outputs: int
-    dimensions: UnknownDimensions
-    copies: dict[Usage, FunctionCopy | None] = field(default_factory=dict)
-    computed: dict[Slots, Computed] = field(default_factory=dict)
-    anywhere: dict[Callable[[Any], bool], bool] = field(default_factory=dict)
-    _implements: str | None = ""
-
-    def implements(self, name: str) -> str | None:
-        """Return what TensorFlow may choose it, called so, for; see `function_defs.implements`."""
-        if self._implements == "":
-            self._implements = implements(functions.function_def(name))
-        return self._implements
-
-
 class FunctionCopies:
     """Makes the copies of one dump.
 
     Args:
+        program: The functions of the program.
         observe: Adds the ops that record a graph, as far as a function uses it.
         skip: Says that a function is not recorded, because of an error.
         leave_out: Says that a function, given by its name, runs as it is, and why.
@@ -128,40 +69,20 @@ class FunctionCopies:
 
     def __init__(
         self,
+        program: ProgramFunctions,
         observe: Callable[[Any, FunctionBody, AddedGraph], None],
         skip: Callable[[Any, BaseException], None],
         leave_out: Callable[[str, str], None],
     ) -> None:
+        self._program = program
         self._observe = observe
         self._skip = skip
         self._leave_out = leave_out
-        self._originals: WeakValueDictionary[str, _Original] = WeakValueDictionary()
         self._lock = locks.new()
-
-    def add(self, function: Any, graph: Any) -> None:
-        """Take note of a function of the program that was just created, and of its graph."""
-        placeholders = [tensor.op.name for tensor in graph.inputs]
-        size = len(graph.get_operations()), len(graph.outputs)
-        original = _Original(graph, placeholders, *size, UnknownDimensions(graph.inputs))
-        self._originals[functions.function_name(function)] = original
-        functions.keep(function, original)
-
-    def dimension(self, name: str, inputs: Sequence[Any]) -> int:
-        """Return what an unknown dimension is taken to be in a call of a function.
-
-        Args:
-            name: The function's.
-            inputs: Those of the call, eager tensors.
-        """
-        original = self._originals.get(name)
-        if original is None or len(inputs) != len(original.arguments):
-            return ASSUMED_DIMENSION
-        original.dimensions.note(inputs)
-        return original.dimensions.largest
 
     def of(self, name: str, usage: Usage) -> FunctionCopy | None:
         """Return the copy of a function of the program, or None where it runs as it is."""
-        original = self._originals.get(name)
+        original = self._program.get(name)
         if original is None:
             return None
         with self._lock:
@@ -184,7 +105,7 @@ class FunctionCopies:
         A call in progress keeps its own; sessions and datasets go on to run theirs.
         """
         with self._lock:
-            for original in list(self._originals.values()):
+            for _, original in self._program.all():
                 original.copies = {
                     usage: copy
                     for usage, copy in original.copies.items()
@@ -220,7 +141,7 @@ class FunctionCopies:
             return
         kept = graph_state.state_of(graph)
         made_here = (name for name in names if functions.function_graph(graph, name) is not None)
-        kept.calls_chosen = kept.calls_chosen or any(map(self._calls_chosen, made_here))
+        kept.calls_chosen = kept.calls_chosen or any(map(self._program.calls_chosen, made_here))
         copies = [self._of_graph(graph, name, usage) for name in names]
         for copy in copies:
             if copy is not None:
@@ -238,7 +159,7 @@ class FunctionCopies:
         if made_of is None:
             copy = self._of_old_function(graph, name, usage)
         else:
-            original = self._originals.get(name)
+            original = self._program.get(name)
             if original is None or original.graph is not made_of:
                 return None
             copy = self.of(name, usage)
@@ -263,30 +184,37 @@ class FunctionCopies:
         function = functions.make_function(definition, [child.function for child in children])
         return FunctionCopy(function, captures)
 
-    def _make(self, original: _Original, name: str, usage: Usage) -> FunctionCopy | None:
+    def _make(self, original: ProgramFunction, name: str, usage: Usage) -> FunctionCopy | None:
         definition = functions.function_def(name)
         if not usage.outermost and is_chosen_later(definition):
-            copy = self._make_alternatives(name, usage) if not usage.in_session else None
+            copy = self._make_alternatives(original, name, usage) if not usage.in_session else None
             if copy is None:
                 self._leave_out(name, _IS_CHOSEN_LATER)
             return copy
-        if usage.in_session and not usage.stateless and self._calls_chosen(name):
+        if usage.in_session and not usage.stateless and self._program.calls_chosen(name):
             self._leave_out(name, _CALLS_CHOSEN)
             return None
         return self._make_one(original, name, usage)
 
-    def _make_alternatives(self, name: str, usage: Usage) -> FunctionCopy | None:
+    def _make_alternatives(
+        self, original: ProgramFunction, name: str, usage: Usage
+    ) -> FunctionCopy | None:
         """Return a copy of a function in whose place TensorFlow may run another one.
 
         It chooses among the copies as it does among the functions, and by the same device.  None
         where it would not, as they do not take the same.
+
+        Args:
+            original: The function.
+            name: Its name.
+            usage: What the copy is made for.
         """
-        what = self._originals[name].implements(name)
+        what = original.implements(name)
         if what is None:
             return None
         usage, among = usage._replace(counted=False, ordered=False), own.copy_name(what)
-        originals = [(n, o) for n, o in list(self._originals.items()) if o.implements(n) == what]
-        copies = {n: self._make_one(original, n, usage, among) for n, original in originals}
+        same = [(n, other) for n, other in self._program.all() if other.implements(n) == what]
+        copies = {n: self._make_one(other, n, usage, among) for n, other in same}
         alternatives = [copy for copy in copies.values() if copy and copy.takes_the_same]
         chosen = copies[name]
         if chosen is None or len(alternatives) < len(copies):
@@ -294,7 +222,7 @@ class FunctionCopies:
         return replace(chosen, kept=(*chosen.kept, *alternatives))
 
     def _make_one(
-        self, original: _Original, name: str, usage: Usage, among: str | None = None
+        self, original: ProgramFunction, name: str, usage: Usage, among: str | None = None
     ) -> FunctionCopy | None:
         """Return a copy of a function as it is; None where there is nothing to record in it.
 
@@ -310,88 +238,54 @@ class FunctionCopies:
             usage = usage._replace(compiled=True)
         if usage.compiled and functions.is_loop_condition(graph):
             return None  # XLA does not let it write anything.
-        ops = graph.get_operations()[: original.num_ops]
-        inputs = set(original.arguments)
-        others = (op for op in ops if op.name not in inputs)
-        computed = self._computed(name, usage.used)
-        is_body = functions.is_loop_graph(graph) and not functions.is_loop_condition(graph)
-        uses = (
-            pruning.uses(definition, self._computed, is_loop_body=is_body)
-            if usage.in_session
-            else None
-        )
-        body = FunctionBody(definition, original.arguments, others, computed, uses)
-        counter = functions.loop_counter(graph)
-        if counter is not None:
-            iteration = body.reference(counter) if counter.dtype == tf.int32 else None
-        else:
-            iteration = ITERATION if usage.counted else None
-        takes_elements = self._holds_anywhere(without_data.takes_elements, name)
+        computed = self._program.computed(name, usage.used)
+        body = self._body_of(original, definition, computed, usage)
+        takes_elements = self._program.holds_anywhere(without_data.takes_elements, name)
         inside = usage._replace(after_data=usage.after_data or takes_elements)
         at_once: frozenset[str] = frozenset()
         if inside.after_data and usage.orders_inside:
             at_once = without_data.done_without_data(
-                definition, self._calls_such, given=usage.after_data
+                definition, self._program.calls_such, given=usage.after_data
             )
         children, captures = self._use_in_nodes(
-            definition.node_def, inside, computed, iteration, at_once
+            definition.node_def, inside, computed, _iteration_in(body, graph, usage), at_once
         )
         added = AddedGraph(body, usage, at_once)
         self._observe(graph, body, added)
+        if added.ops is None and not children:
+            return None
         if added.ops is not None:
             body.add(added.ops)
             captures |= added.captures
-        elif not children:
-            return None
-        if not usage.ordered:
-            let_begin_at_once(definition)
-        definition.signature.name = own.copy_name(name)
-        if among is None:
-            stand_alone(definition)
-        else:
-            implement(definition, among)
-        set_captures(definition, list(captures), returned=False)
+        called = [child.function for child in children] + added.children
+        kept = (*children, *added.kept)
+        _finish(definition, usage, among, captures)
         if added.numbered:
             add_number_of_call(definition)
-        called = [child.function for child in children] + added.children
         function = functions.make_function(definition, called)
-        copy = FunctionCopy(function, captures, added.numbered, (*children, *added.kept))
+        copy = FunctionCopy(function, captures, added.numbered, kept)
         if usage.stateless:
             graph_state.state_of(graph).copies.append(copy)
         return copy
 
-    def _computed(self, name: str, used: Slots) -> Computed:
-        """Return what is computed of a function for some of its outputs."""
-        original = self._originals.get(name)
-        known = original.computed if original is not None else {}
-        if used not in known:
-            definition = functions.function_def(name)
-            known[used] = pruning.everything(definition)  # It calls itself.
-            known[used] = pruning.computed(definition, used, self._computed)
-        return known[used]
+    def _body_of(
+        self, original: ProgramFunction, definition: Any, computed: Computed, usage: Usage
+    ) -> FunctionBody:
+        """Return the FunctionDef of a copy, as the ops that record are added to it.
 
-    def _calls_chosen(self, name: str) -> bool:
-        """Return whether TensorFlow chooses what implements a function, or one that it calls.
-
-        In a session it does so once it has inlined the calls around, on their devices; it does not
-        inline what records, if nothing waits for the call.
+        Args:
+            original: The function that it is a copy of.
+            definition: The FunctionDef.
+            computed: What is computed of it.
+            usage: What the copy is made for.
         """
-        return self._holds_anywhere(is_chosen_later, name)
-
-    def _holds_anywhere(self, what: Callable[[Any], bool], name: str) -> bool:
-        """Return whether something holds for a function's FunctionDef, or for one that it calls."""
-        original = self._originals.get(name)
-        known = original.anywhere if original is not None else {}
-        if what not in known:
-            definition = functions.function_def(name)
-            known[what] = what(definition)  # It may call itself.
-            called = {f.name for node in definition.node_def for f in called_functions(node)}
-            known[what] = known[what] or any(self._holds_anywhere(what, inner) for inner in called)
-        return known[what]
-
-    def _calls_such(self, what: Callable[[Any], bool], node: Any) -> bool:
-        """Return whether something holds anywhere in what a node calls."""
-        return any(self._holds_anywhere(what, function.name) for function in called_functions(node))
+        inputs, uses = set(original.arguments), None
+        if usage.in_session:
+            graph = original.graph
+            is_body = functions.is_loop_graph(graph) and not functions.is_loop_condition(graph)
+            uses = pruning.uses(definition, self._program.computed, is_loop_body=is_body)
+        others = (op for op in original.ops if op.name not in inputs)
+        return FunctionBody(definition, original.arguments, others, computed, uses)
 
     def _copies_for(
         self, node: Any, usage: Usage, inside: Usage
@@ -453,7 +347,7 @@ class FunctionCopies:
                 # What changes something would not run where an op before the node stops the call.
                 ordered=usage.orders_inside
                 and hands_on_inputs(node)
-                and (node.name in at_once or self._calls_such(has_effects, node)),
+                and (node.name in at_once or self._program.calls_such(has_effects, node)),
                 outermost=False,
                 used=computed.nodes[node.name],
             )
@@ -477,8 +371,35 @@ class FunctionCopies:
     def _tell_unknown(self, names: Iterable[str]) -> None:
         """Say which functions that give numbers are not on record: no graph of them is known."""
         for name in names:
-            if name not in self._originals and _gives_numbers(functions.function_def(name)):
+            if self._program.get(name) is None and _gives_numbers(functions.function_def(name)):
                 self._leave_out(name, _HAS_NO_GRAPH)
+
+
+def _iteration_in(body: FunctionBody, graph: Any, usage: Usage) -> str | None:
+    """Return what is in a function the iteration of the loop around it; None where nothing is."""
+    counter = functions.loop_counter(graph)
+    if counter is None:
+        return ITERATION if usage.counted else None
+    return body.reference(counter) if counter.dtype == tf.int32 else None
+
+
+def _finish(definition: Any, usage: Usage, among: str | None, captures: Iterable[str]) -> None:
+    """Give the FunctionDef of a copy its name, and the inputs that it takes after the arguments.
+
+    Args:
+        definition: The FunctionDef.
+        usage: What the copy is made for.
+        among: What other copies also implement; None for a copy that always runs.
+        captures: The names of these inputs.
+    """
+    if not usage.ordered:
+        let_begin_at_once(definition)
+    definition.signature.name = own.copy_name(definition.signature.name)
+    if among is None:
+        stand_alone(definition)
+    else:
+        implement(definition, among)
+    set_captures(definition, list(captures), returned=False)
 
 
 def _with_captures(
