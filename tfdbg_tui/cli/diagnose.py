@@ -35,6 +35,7 @@ from tfdbg_tui.diagnosis import (
 )
 from tfdbg_tui.logdir import LogdirError, RunReader, list_runs, open_run
 from tfdbg_tui.logdir.processes import are_of_a_cluster
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -228,8 +229,7 @@ class _Teller:
             self.say(BUFFERING)
         elif status.phase == "recording" and time.monotonic() >= self._next_count:
             self._next_count = time.monotonic() + _COUNT_SECONDS
-            alerts = f"{run.num_alerts:,} alert{'s' * (run.num_alerts != 1)}"
-            self.say(f"{run.num_events:,} event{'s' * (run.num_events != 1)}, {alerts}")
+            self.say(f"{counted(run.num_events, 'event')}, {counted(run.num_alerts, 'alert')}")
         elif status.phase == "ended":
             how = "was killed or crashed" if run.state.killed else "has ended"
             self.say(f"the program {how}")

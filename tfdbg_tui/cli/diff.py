@@ -29,7 +29,7 @@ from tfdbg_tui.diagnosis import (
     verdict_text,
 )
 from tfdbg_tui.logdir import LogdirError, open_run
-from tfdbg_tui.logdir.text import printable, with_blanks
+from tfdbg_tui.logdir.text import counted, printable, with_blanks
 from tfdbg_tui.query import compare
 from tfdbg_tui.storage.urls import without_secrets
 
@@ -117,7 +117,7 @@ def _lines(comparison: Comparison, reports: Reports) -> Iterator[str]:
         _LABELS, _LABELS[::-1], comparison.bad_alone, reports, strict=True
     ):
         if rows:
-            count = f"{len(rows):,} tensor{'s' * (len(rows) != 1)}"
+            count = counted(len(rows), "tensor")
             yield f"bad in the {label}, not in the {other} at all: {count}"
         for number, row in enumerate(rows[:_SHOWN], 1):
             yield from ("", *_heading(number, row, ""))
@@ -132,7 +132,7 @@ def _lines(comparison: Comparison, reports: Reports) -> Iterator[str]:
     )
     for differences, where, report in pairs:
         if differences:
-            count = f"{len(differences):,} tensor{'s' * (len(differences) != 1)}"
+            count = counted(len(differences), "tensor")
             yield f"bad in the {where} only: {count}, in order of time"
         for number, difference in enumerate(differences[:_SHOWN], 1):
             yield from ("", *_difference(number, difference, where, report))

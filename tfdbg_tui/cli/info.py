@@ -17,7 +17,7 @@ from tfdbg_tui.diagnosis import (
     summary_of,
 )
 from tfdbg_tui.logdir import RunReader, list_runs
-from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.logdir.text import counted, printable
 from tfdbg_tui.wire.modes import mode_name
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _place(run: Run, event: TensorEvent) -> dict[str, Any]:
 def as_text(run: dict[str, Any]) -> str:
     """Return what `describe` tells, line by line."""
     started = run["started_at"]
-    alerts = run["alerts"]
+    alerts, files = run["alerts"], counted(run["source_files"], "source file")
     when = datetime.fromtimestamp(started).strftime("%Y-%m-%d %H:%M:%S") if started else "unknown"
     rows = [
         ("run", run["run_id"] or "unknown (no readable metadata file)"),
@@ -136,8 +136,11 @@ def as_text(run: dict[str, Any]) -> str:
         ("debug mode", _mode_text(run)),
         ("executions", f"{run['executions']:,}"),
         ("graph executions", f"{run['graph_executions']:,}"),
-        ("graphs", f"{run['graphs']:,} with {run['graph_ops']:,} ops"),
-        ("stack frames", f"{run['stack_frames']:,} in {run['source_files']:,} source files"),
+        ("graphs", f"{run['graphs']:,} with {counted(run['graph_ops'], 'op')}"),
+        (
+            "stack frames",
+            f"{run['stack_frames']:,} in {files}",
+        ),
         (
             "alerts",
             f"{alerts['total']:,} ({alerts['executions']:,} in executions, "
@@ -161,6 +164,6 @@ def _alert_text(alert: dict[str, Any]) -> str:
         if alert["counts"][count]
     ]
     size = alert["counts"]["size"]
-    of = f" of {size:,} element{'s' * (size != 1)}" if size is not None else ""
+    of = f" of {counted(size, 'element')}" if size is not None else ""
     what = ", ".join(counts) + of if counts else "NaN or ∞"
     return f"{name}:{alert['output_slot']}{where} ({kind} {alert['index']:,}): {what}"

@@ -25,7 +25,7 @@ from tfdbg_tui.cli.options import add_logdir, add_run
 from tfdbg_tui.cli.output import OutputError, put, tell
 from tfdbg_tui.diagnosis import counts_text
 from tfdbg_tui.logdir import LogdirError, open_run
-from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.logdir.text import counted, printable
 from tfdbg_tui.query import COLUMNS, OF_TENSORS, QueryError, parse, tensor_rows
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         _write_table(rows, _SHOWN if args.limit is None else args.limit)
     if rows.unknown:
-        tell(f"of {rows.unknown:,} events the dump does not say whether they fit")
+        tell(f"of {counted(rows.unknown, 'event')} the dump does not say whether they fit")
     return 0
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tfdbg_tui.logdir.events import RunState
 from tfdbg_tui.logdir.fit_batches import fit_batch, step_of_batch
+from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.storage import storage_of
 from tfdbg_tui.wire import codec, omissions
 from tfdbg_tui.wire.events import CodeLocation
@@ -90,13 +91,16 @@ class Run:
     def _told(self) -> list[tuple[str, str]]:
         """Return what a repr says of the run, line by line."""
         version = self.files.tensorflow_version or "unknown"
-        problems = self.problems
+        problems, ops = self.problems, counted(self.num_graph_ops, "op")
         lines = [
             ("Run ", f"{self.files.label[:80]!r} of TensorFlow {version[:80]!r}"),
             ("directory         ", f"{self.files.directory[-200:]!r}"),
             ("executions        ", f"{len(self.executions):,}"),
             ("graph executions  ", f"{len(self.graph_executions):,}"),
-            ("graphs            ", f"{len(self.graphs):,} with {self.num_graph_ops:,} ops"),
+            (
+                "graphs            ",
+                f"{len(self.graphs):,} with {ops}",
+            ),
             ("alerts            ", f"{self.num_alerts:,}"),
         ]
         return lines + [("problems          ", f"{len(problems):,}")] * bool(problems)

@@ -1,4 +1,4 @@
-"""Strings of a logdir, made safe to print.
+"""Text to print: strings of a logdir, made safe, and numbers.
 
 A logdir is untrusted input: a name in it may hold escape sequences that a terminal would obey.
 """
@@ -20,6 +20,11 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with what it counts: "1 tensor", "1,200 tensors"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def with_blanks(line: str) -> str:

@@ -15,7 +15,7 @@ from tfdbg_tui.diagnosis.report.words import (
     verdict_line,
 )
 from tfdbg_tui.logdir.processes import tasks_of
-from tfdbg_tui.logdir.text import printable
+from tfdbg_tui.logdir.text import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -195,7 +195,7 @@ def _facts(job: JobReport, number: int) -> str:
     member, skew = job.members[number], job.skew[number]
     step = f", step {member.last_step:,}" if member.last_step is not None else ""
     clock = f", clock {skew:+.1f} s" if abs(skew or 0.0) >= _CLOCK else ""
-    counts = f"{member.events:,} events, {member.alerts:,} alerts{step}{clock}"
+    counts = f"{counted(member.events, 'event')}, {counted(member.alerts, 'alert')}{step}{clock}"
     return f"{member.host}  {counts}  {member.logdir}"
 
 

@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.layers import breadcrumb
 from tfdbg_tui.diagnosis.report.when import iteration_text
 from tfdbg_tui.diagnosis.values import bad_elements_text
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.locations import Location
@@ -82,7 +83,7 @@ def finding_parts(finding: Finding, kind: GroupKind) -> tuple[Part, ...]:
 def alerts_text(kind: GroupKind, alerts: int) -> tuple[str, str]:
     """Return how many tensors have a finding, with the heading."""
     if kind == "suspect":
-        return "seen", f"in {alerts:,} computed tensor{'s' if alerts > 1 else ''}"
+        return "seen", f"in {counted(alerts, 'computed tensor')}"
     return "alerts", "1 goes back to this" if alerts == 1 else f"{alerts:,} go back to this"
 
 

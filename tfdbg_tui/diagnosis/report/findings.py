@@ -17,6 +17,7 @@ from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 from tfdbg_tui.diagnosis.report.when import steps_json, when_text
 from tfdbg_tui.logdir.short_repr import short_repr
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,14 +197,18 @@ class Report:
         return self.roots[0].when if self.roots else ""
 
     def __repr__(self) -> str:
-        found = [f"{len(self.roots):,} roots", f"{len(self.suspects):,} suspects"]
+        found = (
+            counted(self.alerts, "alert"),
+            counted(len(self.roots), "root"),
+            counted(len(self.suspects), "suspect"),
+        )
         first = f"; the first: {self.roots[0]!r}" if self.roots else ""
-        return f"<Report: {self.verdict}, {self.alerts:,} alerts, {', '.join(found)}{first}>"
+        return f"<Report: {self.verdict}, {', '.join(found)}{first}>"
 
     def _repr_html_(self) -> str:
         shown = (*self.roots, *self.suspects)[:_SHOWN]
         findings = "".join(finding._repr_html_() for finding in shown)
-        return f"<p>{escape(self.verdict)}: {self.alerts:,} alerts</p><ol>{findings}</ol>"
+        return f"<p>{escape(self.verdict)}: {counted(self.alerts, 'alert')}</p><ol>{findings}</ol>"
 
     @classmethod
     def on(

@@ -23,6 +23,7 @@ from tfdbg_tui.diagnosis.report.missing_records import (
     undefined_op,
 )
 from tfdbg_tui.diagnosis.report.omission_gaps import forked, left_out
+from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.wire import filesets, omissions
 from tfdbg_tui.wire.modes import TensorDebugMode
 
@@ -162,8 +163,8 @@ def _cut(run: Run) -> Iterator[Gap]:
         yield Gap(
             DAMAGED,
             f"The file of graph executions was cut: {rare.function} was called {rare.calls:,} "
-            f"times, and {rare.op_name} in it is on record {rare.count:,} time"
-            f"{'s' * (rare.count != 1)}. The first bad tensor may be among what is missing. "
+            f"times, and {rare.op_name} in it is on record "
+            f"{counted(rare.count, 'time')}. The first bad tensor may be among what is missing. "
             f"{rerun(run)[0]}",
             rerun(run)[1],
         )

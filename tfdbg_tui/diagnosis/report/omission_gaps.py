@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.report.advice import ARGUMENTS, command_to_record
 from tfdbg_tui.diagnosis.report.failures import failure_of
 from tfdbg_tui.diagnosis.report.gap import Gap
+from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def forked(run: Run) -> Iterator[Gap]:
 def only_bad(run: Run) -> list[str]:
     """Return what is to be said of healthy events that were not recorded, although looked at."""
     return [
-        f"Not kept of what came {_since(omission)}: {omission.count:,} healthy records, as "
+        f"Not kept of what came {_since(omission)}: "
+        f"{counted(omission.count, 'healthy record')}, as "
         f"{omission.reason}. They were looked at: what is bad is on record, and what came just "
         "before it."
         for omission in run.omissions
@@ -66,7 +68,7 @@ def _stopped(run: Run, omission: Omission) -> Gap:
 
 
 def _lost(run: Run, omission: Omission) -> Gap:
-    number = f"{omission.count:,} record{'s' * (omission.count != 1)}"
+    number = counted(omission.count, "record")
     text = (
         f"{number} of {omission.what} lost {_since(omission)}: {omission.reason}. "
         f"Again, {ARGUMENTS}:"
@@ -150,7 +152,7 @@ def _since(omission: Omission) -> str:
 
 def _point(omission: Omission) -> str:
     """Say how far the recording of a process had come."""
-    executions = f"{omission.executions:,} execution{'s' * (omission.executions != 1)}"
-    traces = f"{omission.traces:,} graph execution{'s' * (omission.traces != 1)}"
+    executions = counted(omission.executions, "execution")
+    traces = counted(omission.traces, "graph execution")
     step = f" (step {omission.step:,})" if omission.step is not None else ""
     return f"{executions} and {traces}{step}"

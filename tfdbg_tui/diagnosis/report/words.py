@@ -11,7 +11,7 @@ from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.report.cards import finding_parts, parts, place_text
 from tfdbg_tui.diagnosis.report.when import in_words
 from tfdbg_tui.diagnosis.values import counts_text
-from tfdbg_tui.logdir.text import printable, with_blanks
+from tfdbg_tui.logdir.text import counted, printable, with_blanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,11 +98,11 @@ def verdict_line(
         problems: What is wrong with the files, or not known of them.
         where: Of what the alerts are, as " on 3 processes".
     """
-    found = f"{_alerts(alerts)}{where}"
+    found = f"{counted(alerts, 'alert')}{where}"
     if alerts and not roots:
         found += ", harmless as far as seen" if verdict == "incomplete" else ", harmless"
     rest = {
-        "bad": f", {roots} root{'s' * (roots != 1)}",
+        "bad": f", {counted(roots, 'root')}",
         "incomplete": f"{', silent defects' * bool(suspects)}, but not everything is on record",
         "suspect": ", but silent defects",
         "clean": ", as far as the dump tells" if problems else "",
@@ -114,10 +114,6 @@ def _closest(headroom: Headroom) -> str:
     where = f" at {place_text(headroom.location)}" if headroom.location else ""
     told = f"{headroom.number}, {headroom.name}{where}"
     return f"to {headroom.limit}, {headroom.among}: {told}"
-
-
-def _alerts(count: int) -> str:
-    return f"{count:,} alert{'s' * (count != 1)}"
 
 
 def card_of(finding: Finding, kind: GroupKind) -> list[str]:
@@ -166,7 +162,7 @@ def _harmless(findings: Sequence[Finding]) -> Iterator[str]:
     for (title, evidence, place), found in alike.items():
         where = f"  {place.file}:{place.line}" if place else ""
         ops = f" of {len(found):,} ops" if len(found) > 1 else ""
-        alerts = _alerts(sum(finding.alerts for finding in found))
+        alerts = counted(sum(finding.alerts for finding in found), "alert")
         yield paragraph("-", f"{title}: {evidence}; {alerts}{ops}.{where}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.query import kind_of
 from tfdbg_tui.tui.panes.alert_columns import AlertColumns, choose_columns, facts_of
 from tfdbg_tui.tui.panes.alert_counts import kind_chips, op_type_bars
@@ -304,13 +305,9 @@ def _causes_in_words(snapshot: Snapshot) -> list[str]:
         return []
     kinds = Counter(group.kind for group in explanation.groups)
     newer = len(snapshot.alerts) - len(explanation.alerts)
-    counts = (
-        (kinds["root"], "root" if kinds["root"] == 1 else "roots"),
-        (kinds["suspect"], "suspect" if kinds["suspect"] == 1 else "suspects"),
-        (kinds["benign"], "harmless"),
-        (newer, "newer"),
-    )
-    return [f"{number:,} {word}" for number, word in counts if number]
+    told = [counted(kinds[kind], kind) for kind in ("root", "suspect") if kinds[kind]]
+    others = ((kinds["benign"], "harmless"), (newer, "newer"))
+    return told + [f"{number:,} {word}" for number, word in others if number]
 
 
 def _findings_by_title(explanation: Explanation) -> Mapping[str, Sequence[Finding]]:

@@ -16,6 +16,7 @@ from tfdbg_tui.diagnosis import (
     counts_text,
     output_of,
 )
+from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.tui.screens.heat_grid import GridPlace, HeatGrid
 from tfdbg_tui.tui.widgets.cells import in_lines
 from tfdbg_tui.tui.widgets.names import least_width, shortened
@@ -86,7 +87,7 @@ class HeatStrips(VirtualList):
             return f"reading{self.charset.ellipsis}"
         rows, steps = len(self._heat.rows), len(self._heat.steps)
         reading = "" if self._is_read else f", reading{self.charset.ellipsis}"
-        return f"{rows:,} row{'s' * (rows != 1)}, {steps:,} step{'s' * (steps != 1)}{reading}"
+        return f"{counted(rows, 'row')}, {counted(steps, 'step')}{reading}"
 
     def idle_keys(self) -> Iterator[str]:
         """Yield the keys that do nothing with what is shown."""
@@ -335,8 +336,7 @@ class HeatStrips(VirtualList):
         inf = self.charset.inf[0]
         parts.append((("N", "bad"), (" NaN ", "dim"), (inf, "bad"), (" infinity", "dim")))
         if grid.heat.bad_outside:
-            several = "s" * (grid.heat.bad_outside != 1)
-            told = f"{grid.heat.bad_outside:,} bad tensor{several} outside of steps"
+            told = f"{counted(grid.heat.bad_outside, 'bad tensor')} outside of steps"
             parts.append(((told + self._first_used(), "bad"),))
         blank = "blank: not measured" + ", or too little" * grid.heat.left_out
         explanation = self._snapshot.explanation if self._snapshot else None

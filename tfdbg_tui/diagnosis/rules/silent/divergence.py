@@ -23,6 +23,7 @@ from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.defects import NUMBERS_EXPLODE, TRAINING_DIVERGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.worklist import Worklist
+from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _grown_gradients(dataflow: Dataflow) -> list[Suspect]:
     if not grown:
         return []
     _, event, growth = max(grown, key=lambda found: found[0])
-    others = f"; so did {len(grown) - 1:,} other gradients" if len(grown) > 1 else ""
+    others = f"; so did {counted(len(grown) - 1, 'other gradient')}" if len(grown) > 1 else ""
     evidence = f"{growth}{_when_it_ends(growth, dtype_of(run, event))}{others}"
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence), len(grown))]
 
@@ -100,7 +101,7 @@ def _risen_gradients(dataflow: Dataflow) -> list[Suspect]:
     if not risen:
         return []
     _, event, evidence = max(risen, key=lambda found: found[0])
-    others = f"; so did {len(risen) - 1:,} other gradients" if len(risen) > 1 else ""
+    others = f"; so did {counted(len(risen) - 1, 'other gradient')}" if len(risen) > 1 else ""
     return [Suspect(event, TRAINING_DIVERGES, Match("likely", evidence + others), len(risen))]
 
 

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.rules.silent.layer_gradients import lost_at
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.logdir import Layer
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def _rounded_to_zero(dataflow: Dataflow, half: list[LayerGradient]) -> Iterator[
     layers = [one for one in of if isinstance(one, Layer)]
     if len(of) < 2 and not layers:
         return
-    told = f"{len(layers):,} layer{'s' * (len(layers) > 1)}" if layers else f"{len(of):,} gradients"
+    told = counted(len(layers), "layer") if layers else counted(len(of), "gradient")
     first = min(lost, key=lambda event: event.index)
     evidence = (
         f"gradients are at most {lost[first]:.3g} there, and float16 rounds what is below 3e-8 to "

@@ -16,6 +16,7 @@ from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import NORM_OF_ONE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.worklist import Worklist
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
@@ -183,7 +184,7 @@ def _suspects(layers: LayersOfOps, norms: list[_Norm]) -> list[Suspect]:
     if not norms:
         return []
     first, *others = sorted(norms, key=lambda norm: norm.event.index)
-    more = f"; so in {len(others):,} more normalisation{'s' * (len(others) > 1)}" if others else ""
+    more = f"; so in {counted(len(others), 'more normalisation')}" if others else ""
     evidence = (
         "each mean is of one number alone, so that what is left without it is 0: in all "
         f"{len(first.found):,} computations measured{more}"

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues, uses_of_value
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,7 @@ def _suspect(dataflow: Dataflow, found: list[tuple[_Read, _Read, TensorEvent]]) 
         found: Weights, bias and product of each.
     """
     weights, bias, product = found[0]
-    more = f"; so do those of {len(found) - 1:,} more layers" * (len(found) > 1)
+    more = f"; so do those of {counted(len(found) - 1, 'more layer')}" * (len(found) > 1)
     evidence = (
         f"all {weights.first.size:,} numbers of {weights.variable.name} begin with "
         f"{weights.first.maximum:.3g}, and the {bias.first.size:,} of {bias.variable.name} change "

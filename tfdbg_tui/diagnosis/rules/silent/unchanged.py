@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.rules.silent.defects import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.untrained import Untrained, find_untrained
 from tfdbg_tui.diagnosis.variable_values import uses_of_value
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +80,7 @@ def _cut_off(behind: list[Untrained], cut: Cut) -> Suspect:
     layer, others = first_and_others(one.layer for one in nearest_first)
     assigned = any(one.assigned for one in nearest_first)
     evidence = _evidence(Untrained(layer, variables, asked=True, assigned=assigned), None)
-    more = f" and {len(others):,} more layer{'s' * (len(others) > 1)}" if others else ""
+    more = f" and {counted(len(others), 'more layer')}" if others else ""
     match = Match("likely", f"{evidence}; {cut.text} lets no gradient through to it{more}")
     return Suspect(
         cut.event,
