@@ -65,10 +65,10 @@ def find_untrained(dataflow: Dataflow) -> list[Untrained]:
     if not wanted:
         return []
     # A gradient may be asked for without training: of an input, say, or to look at it.
-    changed = _assigned(dataflow, connected)
-    again = _assigned(dataflow, changed, times=2)
+    changed = assigned_later(dataflow, connected)
+    again = assigned_later(dataflow, changed, times=2)
     wanted &= _without_gradient(run, changed) | _left_out(dataflow, again, known)
-    assigned = _assigned(dataflow, wanted)
+    assigned = assigned_later(dataflow, wanted)
     # Who puts zeros in place of gradients that are None, lets the optimizer assign what was there.
     kept = _kept(dataflow, assigned & unconnected)
     wanted -= assigned - kept
@@ -253,8 +253,8 @@ def _by_layer(
         yield layer, tuple(variables)
 
 
-def _assigned(dataflow: Dataflow, wanted: set[Key], times: int = 1) -> set[Key]:
-    """Return those variables that are assigned, or may be, after they were made.
+def assigned_later(dataflow: Dataflow, wanted: set[Key], times: int = 1) -> set[Key]:
+    """Return those variables that are assigned to, or may be, after they were made.
 
     Args:
         dataflow: Of the run.

@@ -1919,3 +1919,52 @@ def _cut_eagerly(recorded: Program, op_type: str, dtype: str, also_of: int) -> N
         recorded.execution("Mean", [at + 7], {at + 8: some(0.1, 1)}, extremes=True)
         recorded.execution("AssignSubVariableOp", [3], {})
     recorded.gradients([1, 2, 3], unconnected=(1, 2), of_eager=18)
+
+
+@pytest.mark.parametrize(
+    ("loss", "of", "expected"),
+    [(0.0, 64, ["softmax-of-one"]), (0.0, 128, []), (0.5, 64, [])],  # 128: of two classes
+)
+def test_a_cross_entropy_of_one_class(
+    tmp_path: Path, loss: float, of: int, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.variable(1)
+    recorded.execution("VarHandleOp", [], {1: some(1)})
+    for step in range(STEPS):
+        at = 10 * step + 10
+        recorded.execution("ReadVariableOp", [1], {at: some(0.1)})
+        recorded.execution("MatMul", [at], {at + 1: some(0.3, of)}, extremes=True)
+        entropy = {at + 2: some(loss, 64), at + 3: some(0.5, of)}
+        kind = "SoftmaxCrossEntropyWithLogits"
+        recorded.execution(kind, [at + 1], entropy, line=3, extremes=True)
+        recorded.execution("Mean", [at + 2], {at + 4: some(loss, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1], {})
+    recorded.gradients([1], of_eager=at + 4)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("answers", "assigned", "expected"),
+    [
+        ("none", False, ["gradients-none"]),
+        ("none", True, []),  # it is trained in another way
+        ("one", False, []),
+    ],
+)
+def test_gradients_of_none(
+    tmp_path: Path, answers: str, assigned: bool, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    for handle in (1, 2, 3):
+        recorded.variable(handle)
+        recorded.execution("VarHandleOp", [], {handle: some(1)})
+    for step in range(STEPS):
+        at = 10 * step + 10
+        recorded.execution("ReadVariableOp", [3], {at: some(0.1)})
+        recorded.execution("Mean", [at], {at + 1: some(0.5, 1)}, extremes=True)
+        if assigned:
+            recorded.execution("AssignSubVariableOp", [1], {})
+    unconnected = (1, 2) if answers == "none" else (2,)
+    recorded.gradients([1, 2], unconnected=unconnected, left_out=(3,), of_eager=at + 1, line=4)
+    assert suspects(recorded) == expected

@@ -72,8 +72,8 @@ SOFTMAX_OF_ONE = Defect(
     why="A softmax makes shares of a whole: of one number the result is 1, whatever the number is. "
     "The model always says the same, and no gradient comes back through it. A loss that takes the "
     "logits instead may fall all the same.",
-    fix="Give the layer a sigmoid (for a probability), no activation (for a number), or one unit "
-    "for each class.",
+    fix="Give the layer a sigmoid and the loss a binary cross entropy (for a probability), no "
+    "activation (for a number), or one unit for each class.",
     example=Example("Softmax([[-0.3], [2.1], …]) → [[1], [1], …] in each computation"),
 )
 NORM_OF_ONE = Defect(
@@ -93,6 +93,15 @@ TARGET_OUT_OF_REACH = Defect(
     fix="Use no activation in the last layer for numbers of any size, or scale the targets "
     "(pictures from 0 to 1, not 255) to what it gives.",
     example=Example("Sub(targets up to 103, Sigmoid(…) = [0.99, …]), then Square, in each step"),
+)
+TARGETS_OF_NO_PROBABILITY = Defect(
+    id="targets-of-no-probability",
+    title="Targets of a binary cross entropy that are no probabilities",
+    why="The cross entropy of a probability and a target of 0 to 1 is never below 0. That of "
+    "another target has no least value: the loss falls below 0 without end, as the logits grow.",
+    fix="Give it 0 and 1. Classes that are numbered want SparseCategoricalCrossentropy, from 0 on, "
+    "and a unit for each class; -1 and 1 want a hinge loss, or (y + 1) / 2.",
+    example=Example("binary_crossentropy of targets 1, 2 and 3: 0.4 in step 0, -560 in step 71"),
 )
 TARGETS_TOO_LARGE = Defect(
     id="targets-too-large",
@@ -253,6 +262,19 @@ GRADIENTS_NOT_APPLIED = Defect(
     fix="Give the gradients to the optimizer: apply_gradients(zip(gradients, variables)).",
     example=Example("GradientTape.gradient(loss, 4 variables) in each step, no assignment to one"),
 )
+GRADIENTS_NONE = Defect(
+    id="gradients-none",
+    title="Gradients of None for all that is to be trained",
+    why="The loss is made of none of the variables whose gradients are asked for: those are of "
+    "another model or a copy of it, or something on the way to the loss is not recorded by the "
+    "tape. Nothing is trained.",
+    fix="Ask for the gradients of the model that the loss is made with, and compute all of the "
+    "loss inside of `with tf.GradientTape()`, with ops of TensorFlow: no numpy(), no int(), no "
+    "tf.constant of results, no tf.stop_gradient.",
+    example=Example(
+        "tape.gradient(loss, model.trainable_variables) → [None, None, …] in each step"
+    ),
+)
 ZERO_WEIGHTS = replace(
     LAYER_NEVER_CHANGES,
     why="Weights that begin with 0 in several layers stay 0: what the layers give is 0, and so is "
@@ -329,7 +351,7 @@ IN_ALL_STEPS = frozenset(
     for one in (
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
-        *(UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO),
+        *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
     )
 )
 """Rules that are told only of what is so in all steps that were measured."""
@@ -346,6 +368,7 @@ DEFECTS = (
     NORM_OF_ONE,
     TARGET_OUT_OF_REACH,
     TARGETS_TOO_LARGE,
+    TARGETS_OF_NO_PROBABILITY,
     SOFTMAX_TWICE,
     ALL_STEPS_SKIPPED,
     MOST_STEPS_SKIPPED,
@@ -359,6 +382,7 @@ DEFECTS = (
     OUTPUT_CANCELLED,
     LAYER_NEVER_CHANGES,
     NOTHING_TRAINED,
+    GRADIENTS_NONE,
     NO_GRADIENT,
     UPDATES_TOO_SMALL,
     PENALTY_TOO_STRONG,

@@ -1,4 +1,4 @@
-"""Calls of Keras' `fit` that train nothing: all is frozen, or gradients are not applied."""
+"""Trainings that train nothing: all is frozen, gradients are None, or they are not applied."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.history import by_step, computed, measured_tensors
 from tfdbg_tui.diagnosis.locations import is_loss_of_fit, line_that_ran
-from tfdbg_tui.diagnosis.losses import target_of
+from tfdbg_tui.diagnosis.losses import magnitudes_of_loss, target_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.defects import GRADIENTS_NOT_APPLIED, NOTHING_TRAINED
+from tfdbg_tui.diagnosis.rules.silent.defects import (
+    GRADIENTS_NONE,
+    GRADIENTS_NOT_APPLIED,
+    NOTHING_TRAINED,
+)
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import is_kernel
+from tfdbg_tui.diagnosis.untrained import assigned_later
 from tfdbg_tui.diagnosis.variable_values import VariableValues
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import Variable
 
 _MANY = 5  # measured steps
+_NAMED = 3  # variables
 
 
 def find_nothing_trained(dataflow: Dataflow) -> Iterator[Suspect]:
@@ -86,6 +93,41 @@ def find_not_applied(dataflow: Dataflow) -> Iterator[Suspect]:
         others,
         line=line_that_ran(run, stack_id),
         stack_id=stack_id,
+    )
+
+
+def find_gradients_none(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the loss of a loop that asks for gradients in each step and only ever gets None.
+
+    Nothing assigns to what they are asked for: it might be trained in another way.
+    """
+    run, requests = dataflow.run, dataflow.run.gradient_requests
+    if not requests or any({*one.asked} - {*one.unconnected} for one in requests):
+        return
+    request = requests[-1]
+    asked = {(request.file_set, handle) for handle in request.asked}
+    beside = {(request.file_set, handle) for handle in request.left_out}
+    loss = target_of(dataflow, request)
+    # Once they may be loaded, or set to those of another model.
+    if not asked or loss is None or assigned_later(dataflow, asked | beside, times=2):
+        return
+    steps, _ = by_step(run, magnitudes_of_loss(dataflow, loss))
+    if len(steps) < _MANY:
+        return
+    names = {variable.key: variable.name for variable in run.variables}
+    of = ", ".join(names.get(key, "a variable") for key in sorted(beside)[:_NAMED])
+    evidence = (
+        f"no gradient for any of {counted(len(asked), 'variable')} in all {len(steps):,} steps "
+        f"measured, and nothing assigns to them"
+    )
+    evidence += f"; the loss is made of {counted(len(beside), 'other')}: {of}" if beside else ""
+    yield Suspect(
+        loss,
+        GRADIENTS_NONE,
+        Match("likely", evidence),
+        len(asked),
+        line=line_that_ran(run, request.stack_id),
+        stack_id=request.stack_id,
     )
 
 

@@ -30,8 +30,13 @@ from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu, is
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence, find_exploded
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
+from tfdbg_tui.diagnosis.rules.silent.no_probabilities import find_no_probabilities
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
-from tfdbg_tui.diagnosis.rules.silent.nothing_trained import find_not_applied, find_nothing_trained
+from tfdbg_tui.diagnosis.rules.silent.nothing_trained import (
+    find_gradients_none,
+    find_not_applied,
+    find_nothing_trained,
+)
 from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach, find_too_large
 from tfdbg_tui.diagnosis.rules.silent.penalty import find_too_strong
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
@@ -100,6 +105,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_not_probabilities(dataflow, measured),
         *find_out_of_reach(dataflow, measured),
         *find_too_large(dataflow, measured),
+        *find_no_probabilities(dataflow),
         *find_near_overflow(dataflow.run, search.reckoned),
         *(
             list(find_at_bound(dataflow))
@@ -110,6 +116,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_unchanged(dataflow),
         *find_nothing_trained(dataflow),
         *find_not_applied(dataflow),
+        *find_gradients_none(dataflow),
         *find_tiny_updates(dataflow),
         *find_too_strong(dataflow),
         *find_units_alike(dataflow),

@@ -1,0 +1,125 @@
+"""Binary cross entropies of targets that are no probabilities: the loss has no least value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tfdbg_tui.diagnosis.events import op_type_of, stack_id_of, summary_of
+from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
+from tfdbg_tui.diagnosis.locations import line_that_ran
+from tfdbg_tui.diagnosis.losses import losses, made_of, magnitudes_of_loss
+from tfdbg_tui.diagnosis.rules.model import Match
+from tfdbg_tui.diagnosis.rules.silent.defects import TARGETS_OF_NO_PROBABILITY
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tfdbg_tui.diagnosis.dataflow import Dataflow
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+_MANY = 5  # measured computations that have to show it: those of eight steps or more
+_SAMPLE = 8  # of them whose records are read
+_LEAST, _LARGEST = -0.5, 1.5  # targets of a GAN may have noise that carries them beyond 0 and 1
+_SELECTS = frozenset({"Select", "SelectV2"})
+
+
+def find_no_probabilities(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the binary cross entropies that have taken a loss below 0, with their targets.
+
+    Of targets outside of 0 to 1 a mask may leave out some: then the loss stays above 0.
+
+    Args:
+        dataflow: Of the run.
+    """
+    run = dataflow.run
+    for loss in losses(dataflow):
+        found = magnitudes_of_loss(dataflow, loss)
+        if len(found) < _MANY:
+            continue
+        values = [least for least, _ in _extremes(dataflow, loss, found)]
+        if not values or values[-1] >= 0:
+            continue
+        for made in made_of(dataflow, loss):
+            targets = _targets(dataflow, made) if op_type_of(run, made) == "AddV2" else None
+            if targets is None:
+                continue
+            ends = _extremes(dataflow, targets, magnitudes_of(dataflow, targets))
+            least = min((low for low, _ in ends), default=0.0)
+            largest = max((high for _, high in ends), default=0.0)
+            if least <= _LEAST or largest >= _LARGEST:
+                steps, _ = by_step(run, found)
+                evidence = (
+                    f"targets of {least:.3g} to {largest:.3g}; the loss was {values[0]:.3g} "
+                    f"in step {steps[0]:,}, and is {values[-1]:.3g} in step {steps[-1]:,}"
+                )
+                match, stack_id = Match("proved", evidence), stack_id_of(run, made)
+                line = line_that_ran(run, stack_id)
+                yield Suspect(made, TARGETS_OF_NO_PROBABILITY, match, len(found), line=line)
+
+
+def _extremes(
+    dataflow: Dataflow, event: TensorEvent, found: Magnitudes
+) -> list[tuple[float, float]]:
+    """Return the least and the largest element in some computations of a tensor, in order.
+
+    Args:
+        dataflow: Of the run.
+        event: One of them.
+        found: Those that were measured.
+    """
+    chosen = np.unique(np.linspace(0, len(found) - 1, _SAMPLE).astype(int))
+    rows = found.rows[chosen].tolist() if len(found) else []
+    summaries = [summary_of(dataflow.run, replace(event, index=row)) for row in rows]
+    return [
+        (one.minimum, one.maximum)
+        for one in summaries
+        if one is not None and one.minimum is not None and one.maximum is not None
+    ]
+
+
+def _targets(dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
+    """Return the targets, if a sum is a binary cross entropy, of logits or of probabilities.
+
+    ``relu(x) - x * z + log1p(exp(-|x|))``, as `tf.nn.sigmoid_cross_entropy_with_logits` has it, or
+    ``z * log(p) + (1 - z) * log(1 - p)``.
+
+    Args:
+        dataflow: Of the run.
+        event: The sum.
+    """
+    terms = dataflow.producers(event)
+    types = [term.op_type for term in terms]
+    if types == ["Sub", "Log1p"]:
+        return _targets_of_logits(dataflow, terms[0].event)
+    if types == ["Mul", "Mul"]:
+        return _targets_of_probabilities(dataflow, [term.event for term in terms])
+    return None
+
+
+def _targets_of_logits(dataflow: Dataflow, difference: TensorEvent | None) -> TensorEvent | None:
+    """Return the ``z`` of ``relu(x) - x * z``."""
+    terms = dataflow.producers(difference) if difference is not None else ()
+    if len(terms) != 2 or terms[0].op_type not in _SELECTS or terms[1].op_type != "Mul":
+        return None
+    factors = dataflow.producers(terms[1].event) if terms[1].event is not None else ()
+    return factors[1].event if len(factors) == 2 else None
+
+
+def _targets_of_probabilities(
+    dataflow: Dataflow, products: Sequence[TensorEvent | None]
+) -> TensorEvent | None:
+    """Return the ``z`` of products of ``z`` and ``1 - z`` with logarithms."""
+    others = []
+    for product in products:
+        factors = dataflow.producers(product) if product is not None else ()
+        some = [factor for factor in factors if factor.op_type != "Log"]
+        if len(factors) != 2 or len(some) != 1:
+            return None
+        others += some
+    targets = [factor.event for factor in others if factor.op_type != "Sub"]
+    return targets[0] if len(targets) == 1 else None
