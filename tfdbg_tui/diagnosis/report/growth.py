@@ -87,13 +87,12 @@ def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
     run, execution = dataflow.run, dataflow.timeline.execution_at(event)
     if execution is None:
         return None
-    bounds = dict.fromkeys(losses(dataflow), _HUGE)
+    known = [(loss, magnitudes_of_loss(dataflow, loss), _HUGE) for loss in losses(dataflow)]
     if op_type_of(run, event) in _SQUARES:
-        bounds[event] = _HUGE**2
+        known.append((event, magnitudes_of(dataflow, event), _HUGE**2))
     elif is_backward(run, event):
-        bounds[event] = _HUGE
-    for one, bound in bounds.items():
-        found = magnitudes_of(dataflow, one)
+        known.append((event, magnitudes_of(dataflow, event), _HUGE))
+    for one, found, bound in known:
         # A loss may be of a graph and the tensor eager, or the other way round.
         steps, largest = by_step(run, found.some(found.executions < execution))
         first = run.executions.steps.numbers[:1]
