@@ -209,6 +209,20 @@ def test_where_not_all_is_on_record_an_array_may_have_been_computed(around: dict
     assert explain(given_bad)[1].certainty == "observed"
 
 
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [("", "variable-changed-unrecorded"), ("every=5, lines=a.py", "changed-outside-of-limits")],
+)
+def test_a_variable_may_have_been_changed_in_steps_that_were_left_out(
+    limits: str, expected: str
+) -> None:
+    changed = catalogue.ALL["changed-outside-of-limits"].example.case
+    rule, match = explain(replace(changed, limits=limits))
+    assert rule.id == expected
+    on_record = "only one step in 5 (every=5), lines=a.py is on record"
+    assert (on_record in match.evidence) is bool(limits)
+
+
 @pytest.mark.parametrize("made_from", [("Const", "Softmax"), ("Sigmoid", "Sigmoid")])
 def test_a_difference_of_zero_is_no_probability_of_zero(made_from: tuple[str, ...]) -> None:
     difference = examples.given(0, 1, by="Sub", of=made_from)

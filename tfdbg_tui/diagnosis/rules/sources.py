@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tfdbg_tui.diagnosis.dataflow.variables import computes, sets
 from tfdbg_tui.diagnosis.events import UNKNOWN_OP
@@ -37,6 +38,8 @@ _ARRAY = re.compile(r"args_([1-9]\d*)")
 """Its arguments; the first, number 0, is which elements to take."""
 
 _READS = ops("ReadVariableOp", "ResourceGather")
+_EVERY = re.compile(r"\bevery=(\d+)")
+_ONE_IN = r"one step in \1 (every=\1)"
 _ORIGINS = ops("Const", "Fill", "RestoreV2", "Restore", "ReadFile")
 """Ops whose results come from no other op."""
 
@@ -134,6 +137,17 @@ def _variable_before_first_event(case: Case) -> Match | None:
     return Match("likely", f"{_read(case)}; nothing recorded has assigned them")
 
 
+def _changed_outside(case: Case) -> Match | None:
+    """Test for: the same, where recording was limited."""
+    match = _changed_unrecorded(case) if case.limits else None
+    return replace(match, evidence=f"{match.evidence}; {_on_record(case)}") if match else None
+
+
+def _on_record(case: Case) -> str:
+    """Say what recording was limited to."""
+    return f"only {_EVERY.sub(_ONE_IN, case.limits)} is on record"
+
+
 def _changed_unrecorded(case: Case) -> Match | None:
     """Test for: a variable that was finite when it was read before."""
     match = _variable_before_first_event(case)
@@ -191,7 +205,7 @@ def _from_outside(case: Case) -> Match | None:
         return None
     if not case.open and not is_given_bad:
         return None
-    return Match("observed", f"{bad_out(case)} elements; only {case.limits} is on record")
+    return Match("observed", f"{bad_out(case)} elements; {_on_record(case)}")
 
 
 BAD_ARRAY = Rule(
@@ -430,6 +444,19 @@ RULES = (
         float64_helps=True,
         example=example(
             "ReadVariableOp", updating(1e38, by="AssignAddVariableOp"), out=[INF], healthy_before=3,
+        ),
+    ),
+    Rule(
+        id="changed-outside-of-limits",
+        title="Variable was made NaN or ∞ by what was not recorded",
+        op_types=_READS,
+        test=_changed_outside,
+        why="Recording was limited to some steps, layers, functions or lines. The variable was "
+        "finite when it was read before, and has been changed outside of these since.",
+        fix="Record again without the limit.",
+        example=example(
+            "ReadVariableOp", unrecorded(), updating(0.5, by="AssignSubVariableOp"), out=[NAN, 1],
+            healthy_before=3, limits="every=5",
         ),
     ),
     Rule(
