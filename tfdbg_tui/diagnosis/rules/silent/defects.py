@@ -196,6 +196,15 @@ STEPS_TOO_LONG = Defect(
     "targets; clip gradients (clipnorm).",
     example=Example("ReadVariableOp of a kernel: 0.5 in step 0, 3.5 in step 1, 9 in step 4"),
 )
+ONE_STEP_TOO_LONG = replace(
+    STEPS_TOO_LONG,
+    why="One step made the weights thousands of times as large as they were, and there they have "
+    "stayed: a batch that is far from all others (a missing value written as a huge number, a "
+    "wrong unit), and nothing that keeps the step of it short.",
+    fix="Look at the data of that step, and leave out or replace such values; clip gradients "
+    "(clipnorm); scale inputs and targets; lower the learning rate.",
+)
+"""The same where a single loss was as far from all others."""
 LOSS_AT_BOUND = Defect(
     id="loss-at-bound",
     title="A loss that is as low as the bound of its logarithm lets it be",

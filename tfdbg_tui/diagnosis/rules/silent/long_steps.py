@@ -11,9 +11,9 @@ from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import size_of
 from tfdbg_tui.diagnosis.history import by_step, in_step, measured_tensors
 from tfdbg_tui.diagnosis.locations import location_of
-from tfdbg_tui.diagnosis.losses import losses_that_fall
+from tfdbg_tui.diagnosis.losses import losses, losses_that_fall, magnitudes_of_loss
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.defects import STEPS_TOO_LONG
+from tfdbg_tui.diagnosis.rules.silent.defects import ONE_STEP_TOO_LONG, STEPS_TOO_LONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
@@ -34,6 +34,7 @@ _ADDED = 1.0  # and larger by this at least
 _TIMES_AT_ONCE = 50.0  # or so many times between two that are measured
 _ADDED_AT_ONCE = 10.0  # and larger by this at least
 _VARIABLES = 2  # that show it at least, and half of all
+_THROWN = 1e3  # times what it was, of a loss and of variables that one step has thrown up
 
 
 class _Jump(NamedTuple):
@@ -44,47 +45,87 @@ class _Jump(NamedTuple):
         event: A computation of its value after that.
         text: From what to what it changed.
         times: How many times it is what it was.
+        first: The step before that.
+        last: The step after it.
     """
 
     variable: Variable
     event: TensorEvent
     text: str
     times: float
+    first: int
+    last: int
+
+
+class _Thrown(NamedTuple):
+    """A loss that was far above what it was at first.
+
+    Attributes:
+        step: When.
+        text: How far.
+    """
+
+    step: int
+    text: str
 
 
 def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
     """Return the variable that a few steps of a training changed most, if they did so with most.
 
-    Where all losses become smaller that may be meant, as of embeddings that begin next to 0.
+    Where all losses become smaller that may be meant, as of embeddings that begin next to 0; not
+    where the loss was thrown up in the same steps, and the variables have stayed where they were
+    thrown.
     """
     if not dataflow.variables.trained:
         return []
     values = _values(dataflow)
     jumps = [_jump(dataflow.run, variable, *value) for variable, value in values.items()]
     found = [jump for jump in jumps if jump is not None]
-    fall = losses_that_fall(dataflow)
-    if len(found) < max(_VARIABLES, len(values) / 2) or (fall and all(fall)):
+    if len(found) < max(_VARIABLES, len(values) / 2):
         return []
     found.sort(key=lambda jump: -jump.times)
-    most = found[0]
+    most, fall, thrown = found[0], losses_that_fall(dataflow), None
+    if fall and all(fall):
+        thrown = _thrown_loss(dataflow, most) if found[-1].times >= _THROWN else None
+        if thrown is None:
+            return []
     evidence = (
         f"the largest number of {most.variable.name} grew {most.text}; so did "
         f"{len(found) - 1:,} of {len(values) - 1:,} other variables"
+        f"{thrown.text if thrown is not None else ''}"
     )
     layer, others = first_and_others(layer_of_variable(dataflow, jump.variable) for jump in found)
     stack_id = _changed_at(dataflow, most.variable)
     return [
         Suspect(
             most.event,
-            STEPS_TOO_LONG,
+            STEPS_TOO_LONG if thrown is None else ONE_STEP_TOO_LONG,
             Match("likely", evidence),
             len(found),
             layer,
             others,
+            since=thrown.step if thrown is not None else None,
             line=location_of(dataflow.run, stack_id),
             stack_id=stack_id,
         )
     ]
+
+
+def _thrown_loss(dataflow: Dataflow, jump: _Jump) -> _Thrown | None:
+    """Return how far a loss was above what it was when a variable changed; None for not far.
+
+    Args:
+        dataflow: Of the run.
+        jump: How the variable changed.
+    """
+    for loss in losses(dataflow):
+        steps, largest = by_step(dataflow.run, magnitudes_of_loss(dataflow, loss))
+        far = (steps >= jump.first) & (steps < jump.last) & (largest >= _THROWN * largest[:1])
+        if far.any() and largest[0] > 0:
+            step, most = int(steps[far][0]), float(largest[far][0])
+            text = f"; the loss was {largest[0]:.3g} at first, {most:.3g} in step {step:,}"
+            return _Thrown(step, text)
+    return None
 
 
 def _changed_at(dataflow: Dataflow, variable: Variable) -> int | None:
@@ -152,7 +193,8 @@ def _jump(run: Run, variable: Variable, event: TensorEvent, found: Magnitudes) -
         f"{steps[last]:,}, and is {largest[-1]:.3g} in step {steps[-1]:,}"
     )
     after = in_step(run, event, found, int(steps[last]))
-    return _Jump(variable, after, text, float(largest[last] / largest[first]))
+    times = float(largest[last] / largest[first])
+    return _Jump(variable, after, text, times, int(steps[first]), int(steps[last]))
 
 
 def _ends(steps: Int64Array, largest: Floats) -> tuple[int, int] | None:
