@@ -6,11 +6,14 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of, summary_of
 from tfdbg_tui.diagnosis.history import computed
 from tfdbg_tui.diagnosis.locations import location_of
+from tfdbg_tui.diagnosis.op_traits import OF_WEIGHTS
 from tfdbg_tui.diagnosis.updates import variables_read
+from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.wire.dtypes import MAX_FINITE, dtype_name
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ _HAVE_NO_GRADIENT = frozenset(
 """Of those that give floating-point numbers; what gives integers or flags has none either."""
 _OF_SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 """Of how large a tensor is, not of its numbers."""
+_PENALTIES = frozenset({"L2Loss", "Square", "Abs"})
+_SAME_NUMBERS = frozenset({"Cast", "Identity", "Reshape"})
 _FLOATING = frozenset({*MAX_FINITE, "complex64", "complex128", "resource", "variant"})
 
 
@@ -97,7 +102,55 @@ def find_cuts(dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
     yield from of_others
 
 
-def _before(last: Hashable, ops: _Ops, stops: Callable[[Any], bool]) -> list[Hashable]:
+def find_cuts_beside_penalties(dataflow: Dataflow) -> Iterator[Cut]:
+    """Yield the ops that keep the gradients of losses from all kernels but by way of penalties.
+
+    Penalties are made of variables alone.  Only in graphs, whose ops are all known; what a function
+    does that a graph calls is not looked at.
+
+    Args:
+        dataflow: Of the run.
+    """
+    for request in dataflow.run.gradient_requests:
+        loss, ops = _loss(dataflow, request)
+        asked = {(request.file_set, handle) for handle in request.asked}
+        if request.target is None or loss is None:
+            continue
+        reached = _before(loss, ops, ops.is_cut)
+        calls = any(op.op_type in CONTROL for op in reached)
+        if calls or not _only_penalties(dataflow, {*reached}, asked, ops):
+            continue
+        for cut in filter(ops.is_cut, reached):
+            behind = _before(cut, ops, lambda _: False)
+            kernels = [one for one in behind if one.op_type in OF_WEIGHTS]
+            keys = [key for one in kernels for given in ops.given(one) for key in ops.read(given)]
+            found = ops.cut(cut, tuple(dict.fromkeys(keys))) if asked & {*keys} else None
+            if found is not None:
+                yield found
+                break
+
+
+def _only_penalties(dataflow: Dataflow, reached: set[GraphOp], asked: Set[Key], ops: _Ops) -> bool:
+    """Whether what a loss is made of takes variables for penalties, and for nothing else.
+
+    Args:
+        dataflow: Of the run.
+        reached: The ops that a gradient comes to.
+        asked: The variables whose gradients are asked for.
+        ops: These ops and others.
+    """
+    read = Worklist(op for op in reached if ops.read(op) & asked)
+    for op in read:
+        graph = dataflow.run.graphs[op.graph_id]
+        users = [graph.ops[use.op_name] for use in graph.consumers(op.name)]
+        users = [user for user in users if user in reached]
+        if any(user.op_type not in _SAME_NUMBERS | _PENALTIES for user in users):
+            return False
+        read.add(*(user for user in users if user.op_type in _SAME_NUMBERS))
+    return bool(read.seen)
+
+
+def _before(last: Hashable, ops: _Ops, stops: Callable[[Any], bool]) -> list[Any]:
     """Return an op and those that it is made of, the nearest first.
 
     Args:

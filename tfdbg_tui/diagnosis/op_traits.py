@@ -199,3 +199,7 @@ def value_inputs(op_type: str | None, number: int) -> Sequence[int]:
     if slots is None:
         return range(number)
     return tuple(slot for slot in slots if slot < number)
+
+
+OF_WEIGHTS = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D"})
+"""Ops of layers that take what the layer is given first, and then a variable."""

@@ -1968,3 +1968,37 @@ def test_gradients_of_none(
     unconnected = (1, 2) if answers == "none" else (2,)
     recorded.gradients([1, 2], unconnected=unconnected, left_out=(3,), of_eager=at + 1, line=4)
     assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("between", "penalty", "beside", "told"),
+    [
+        ("Round", "L2Loss", "Const", True),
+        ("Sigmoid", "L2Loss", "Const", False),
+        ("Round", "MatMul", "Const", False),  # a layer of its own that takes the weights
+        ("Round", "L2Loss", "PartitionedCall", False),  # which may compute anything
+    ],
+)
+def test_penalties_alone_have_a_gradient(
+    tmp_path: Path, between: str, penalty: str, beside: str, told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "hidden", "Dense")
+    recorded.variable(1, layer=1, name="kernel")
+    recorded.function("f", "f", "v", captured=(1,))
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "ReadVariableOp", "read", "v:0", dtype="float32")
+    recorded.op("f", "MatMul", "product", "x:0", "read:0", layer=1, dtype="float32")
+    recorded.op("f", between, "between", "product:0", line=7, dtype="float32")
+    recorded.op("f", penalty, "penalty", "read:0", dtype="float32")
+    recorded.op("f", beside, "beside", dtype="float32")
+    recorded.op("f", "AddN", "loss", "between:0", "penalty:0", "beside:0", dtype="float32")
+    recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "loss:0", outputs=0)
+    recorded.gradients([1], of=("f", "loss:0"))
+    for step in range(CALLS):
+        for name in ("product", "between", "loss"):
+            recorded.trace("f", name, some(0.1), serial=100 + step, extremes=True)
+        recorded.execution("f", [], {1000 + step: some(1)}, "f", serial=100 + step)
+    found = diagnose(recorded.open()).suspects
+    assert [one.rule for one in found] == ["no-gradient"] * told
+    assert all("kernel: Round at program.py:7 lets no" in one.evidence for one in found)

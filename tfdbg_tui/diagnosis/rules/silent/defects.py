@@ -319,6 +319,16 @@ LOSS_OF_ZERO = replace(
     fix="Look at what the loss is clipped at, at the signs of what it compares, and at its masks "
     "and weights.",
 )
+ONLY_OF_PENALTIES = replace(
+    NO_GRADIENT,
+    why="What compares the model with the data has no gradient: an op on the way has none. Only "
+    "penalties of the weights (a regulariser, an L2 loss) have one: the weights get smaller, and "
+    "nothing is learned.",
+    fix="Compare what has a slope: probabilities or logits in place of rounded ones, classes or "
+    "flags (round, argmax, cast, greater). Where it has to be rounded, let the gradient through: "
+    "x + tf.stop_gradient(tf.round(x) - x).",
+)
+"""The same where penalties are added to the loss."""
 UPDATES_TOO_SMALL = Defect(
     id="updates-too-small",
     title="Steps so short that the variables stay as they are",
@@ -361,6 +371,7 @@ IN_ALL_STEPS = frozenset(
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
+        ONLY_OF_PENALTIES,
     )
 )
 """Rules that are told only of what is so in all steps that were measured."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tfdbg_tui.diagnosis.cuts import find_cuts_beside_penalties
 from tfdbg_tui.diagnosis.events import op_type_of, size_of
 from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.op_traits import OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     LAYER_NEVER_CHANGES,
     LOSS_OF_ZERO,
     NO_GRADIENT,
+    ONLY_OF_PENALTIES,
     ZERO_WEIGHTS,
 )
 from tfdbg_tui.diagnosis.rules.silent.layer_gradients import first_zero, lost_at
-from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
-from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
+from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
@@ -42,6 +44,23 @@ def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
         steps = len(some[0].largest)
         evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
         yield Suspect(some[0].event, LAYER_NEVER_CHANGES, Match("likely", evidence), steps)
+
+
+def find_only_of_penalties(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the ops that let no gradient of a loss through, but that of penalties of weights."""
+    if not dataflow.variables.trained:
+        return
+    known = {variable.key: variable for variable in dataflow.run.variables}
+    for cut in find_cuts_beside_penalties(dataflow):
+        kernels = [known[key] for key in cut.keys if key in known]
+        layer, others = first_and_others(kernel.layer for kernel in kernels)
+        more = f" and {len(kernels) - 1:,} more" if kernels[1:] else ""
+        evidence = (
+            f"{kernels[0].name}{more}: {cut.text} lets no gradient of the loss through, and the "
+            f"only gradient that they get is that of a penalty of weights"
+        )
+        match = Match("likely", evidence)
+        yield Suspect(cut.event, ONLY_OF_PENALTIES, match, len(kernels), layer, others)
 
 
 def find_no_gradient(

@@ -30,6 +30,7 @@ from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu, is
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence, find_exploded
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
+from tfdbg_tui.diagnosis.rules.silent.no_gradient import find_only_of_penalties
 from tfdbg_tui.diagnosis.rules.silent.no_probabilities import find_no_probabilities
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
 from tfdbg_tui.diagnosis.rules.silent.nothing_trained import (
@@ -114,6 +115,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
             or find_long_steps(dataflow)
         ),
         *find_unchanged(dataflow),
+        *find_only_of_penalties(dataflow),
         *find_nothing_trained(dataflow),
         *find_not_applied(dataflow),
         *find_gradients_none(dataflow),

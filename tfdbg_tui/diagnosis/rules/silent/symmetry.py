@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.diagnosis.events import summary_of
 from tfdbg_tui.diagnosis.history import measured_tensors
-from tfdbg_tui.diagnosis.op_traits import ADDS
+from tfdbg_tui.diagnosis.op_traits import ADDS, OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import UNITS_ALIKE
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
-from tfdbg_tui.diagnosis.rules.silent.unchanged import OF_WEIGHTS
 from tfdbg_tui.diagnosis.updates import layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues, uses_of_value
 from tfdbg_tui.logdir.text import counted

@@ -9,6 +9,7 @@ from tfdbg_tui.diagnosis.cuts import find_cuts
 from tfdbg_tui.diagnosis.events import stack_id_of
 from tfdbg_tui.diagnosis.layers import output_of
 from tfdbg_tui.diagnosis.locations import line_that_ran, location_of, starts_fit
+from tfdbg_tui.diagnosis.op_traits import OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import LAYER_NEVER_CHANGES
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 _NAMED = 3  # variables
 _AHEAD = 64  # executions after a result, in which an array that was made of it is looked for
-OF_WEIGHTS = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D"})
-"""Ops of layers that take what the layer is given first, and then a variable."""
 
 
 def is_kernel(dataflow: Dataflow, value: TensorEvent) -> bool:
