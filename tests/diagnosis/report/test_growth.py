@@ -9,6 +9,7 @@ import pytest
 from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent
+from tfdbg_tui.diagnosis.report.diagnosis import diagnose
 from tfdbg_tui.diagnosis.report.growth import start_of
 
 if TYPE_CHECKING:
@@ -45,3 +46,40 @@ def test_what_else_a_line_computes_of_eager_code_is_no_loss(
     recorded.execution("MatMul", [1, 2], {99: floats(float("inf"))}, step=1)
     start = start_of(Dataflow(recorded.open()), TensorEvent("execution", 4, 0))
     assert (start is not None) is (loss == _HUGE)
+
+
+@pytest.mark.parametrize(("sign", "line"), [(-1.0, 6), (1.0, 5)])
+@pytest.mark.parametrize("grows", ["first", "second"])
+def test_a_divergence_is_told_with_the_weights_that_grew_first(
+    tmp_path: Path, sign: float, line: int, grows: str
+) -> None:
+    """Where the loss falls without end it is told at the line of the loss."""
+    recorded = Program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v1", "v2", captured=(1, 2))
+    for handle, name in ((1, "first"), (2, "second")):
+        recorded.variable(handle, name=name)
+        recorded.op("f", "Placeholder", f"v{handle}")
+        recorded.op("f", "ReadVariableOp", name, f"v{handle}:0", dtype="float32")
+        recorded.op("f", "AssignSubVariableOp", f"a{handle}", f"v{handle}:0", "g:0", outputs=0)
+    recorded.op("f", "MatMul", "product", "first:0", "second:0", line=4, dtype="float32")
+    recorded.op("f", "Square", "square", "product:0", line=5, dtype="float32")
+    recorded.op("f", "Neg", "loss", "square:0", line=6, dtype="float32")
+    recorded.gradients([1, 2], of=("f", "loss:0"))
+    for step, size in enumerate((1.0, 1e3, 1e8, 1e18)):
+        weights = {"first": 0.5 * 3**step, "second": 0.5 * (2 - (grows == "first")) ** (2 * step)}
+        square = size**2 if step < 3 else float("inf")
+        values = {**weights, "product": size, "square": square, "loss": sign * square}
+        for name, value in values.items():
+            recorded.trace("f", name, floats(value), serial=step + 1, extremes=step < 3)
+        recorded.execution("f", [], {step + 9: floats(1)}, "f", serial=step + 1, step=step)
+    (root,) = diagnose(recorded.open()).roots
+    assert root.rule == ("loss-without-lower-bound" if sign < 0 else "diverged-until-overflow")
+    assert root.location is not None
+    assert root.location.line == line
+    assert ("it overflows at program.py:5" in root.evidence) is (sign < 0)
+    grown = {
+        "first": "first, from 0.5 in step 0 to 1.5",
+        "second": "second, from 0.5 in step 0 to 2",
+    }
+    assert f"the weights that grew first: {grown[grows]} in step 1" in root.evidence

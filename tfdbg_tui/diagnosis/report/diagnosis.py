@@ -28,13 +28,14 @@ from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.chain_links import Link, Links
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.first_large import first_large
-from tfdbg_tui.diagnosis.report.growth import not_measured_before
+from tfdbg_tui.diagnosis.report.growth import loss_that_fell, not_measured_before
 from tfdbg_tui.diagnosis.report.headroom import headroom_of
 from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.loaded import is_loaded
 from tfdbg_tui.diagnosis.report.program_lines import ProgramLines
 from tfdbg_tui.diagnosis.report.root_evidence import RootEvidence
 from tfdbg_tui.diagnosis.report.suggestions import Suggestions
+from tfdbg_tui.diagnosis.report.weights import grown_first
 from tfdbg_tui.diagnosis.report.when import (
     batch_of,
     element_of,
@@ -175,6 +176,14 @@ class Diagnosis:
         )
         if case.training and case.outlier is None and rule in overflow.RULES:
             found = self._with_gap(found, root, case)
+        if rule.id in overflow.DIVERGED:
+            grown = grown_first(self.dataflow, root.event)
+            found = replace(found, evidence=f"{found.evidence}{grown}")
+        fell = (
+            loss_that_fell(self.dataflow, root.event) if rule is overflow.NO_LOWER_BOUND else None
+        )
+        if fell is not None:
+            return self._at_loss(found, fell)
         large = first_large(self.dataflow, root, rule, case)
         if large is not None:
             return self._led_back(found, large)
@@ -187,6 +196,15 @@ class Diagnosis:
         if loss is None or line is None:
             return found
         return _at_line(found, line, stack_id_of(self._run, loss), "what Keras makes of it is at")
+
+    def _at_loss(self, found: Finding, loss: TensorEvent) -> Finding:
+        """Return a finding on what a loss has led to at the line of that, unless `fit` made it."""
+        made = self._lines.made_of(loss) or loss
+        stack_id = stack_id_of(self._run, made)
+        line = self._lines.ran(made)
+        if line is None or starts_fit(self._run, stack_id):
+            return found
+        return _at_line(found, line, stack_id, "it overflows at")
 
     def _with_gap(self, found: Finding, root: Root, case: Case) -> Finding:
         """Return a finding on what overflowed that says where it may have begun unseen."""

@@ -16,6 +16,8 @@ from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.rules.model import Fall, Growth, Start, Steady
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir.index.columns import Int64Array
@@ -108,12 +110,34 @@ def fall_of_loss(dataflow: Dataflow, event: TensorEvent) -> Fall | None:
         dataflow: Of the run.
         event: A computation of a tensor.
     """
+    return next((fall for _, fall in _falls(dataflow, event)), None)
+
+
+def loss_that_fell(dataflow: Dataflow, event: TensorEvent) -> TensorEvent | None:
+    """Return the loss that `fall_of_loss` is of.
+
+    Args:
+        dataflow: Of the run.
+        event: A computation of a tensor.
+    """
+    return next((loss for loss, _ in _falls(dataflow, event)), None)
+
+
+def _falls(dataflow: Dataflow, event: TensorEvent) -> Iterator[tuple[TensorEvent, Fall]]:
+    """Yield the losses that have become smaller and smaller before an event, and how.
+
+    Args:
+        dataflow: Of the run.
+        event: A computation of a tensor.
+    """
     step = step_of(dataflow, event)
     if step is None:
-        return None
+        return
     asked = (target_of(dataflow, request) for request in dataflow.run.gradient_requests)
-    falls = (_fall(dataflow, loss, step) for loss in dict.fromkeys(asked) if loss is not None)
-    return next((fall for fall in falls if fall is not None), None)
+    for loss in dict.fromkeys(asked):
+        fall = _fall(dataflow, loss, step) if loss is not None else None
+        if loss is not None and fall is not None:
+            yield loss, fall
 
 
 def _fall(dataflow: Dataflow, loss: TensorEvent, step: int) -> Fall | None:

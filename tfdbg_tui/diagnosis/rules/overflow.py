@@ -233,6 +233,27 @@ LOSS_SCALE = Rule(
 )  # fmt: skip
 """Asked before the rules of layers, as what they compute is not to blame."""
 
+NO_LOWER_BOUND = Rule(
+    id="loss-without-lower-bound",
+    title="The loss fell without end until numbers overflowed",
+    op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
+    test=_fell_without_end,
+    why="What is minimised is below 0 and has no lower bound: each step makes it smaller, and "
+    "what it is made of larger.",
+    fix="Check the sign of the loss: what is to become small has to be added in it. Bound what "
+    "is to become large: a likelihood by a least standard deviation, a critic by a gradient "
+    "penalty or clipped weights.",
+    example=example(
+        "Square",
+        given(1e30, 1),
+        out=[INF, 1],
+        training=True,
+        healthy_before=10,
+        fall=Fall(0, -0.9, 12, -9.7),
+    ),
+)
+"""At the line of the loss, whatever has overflowed."""
+
 RULES = (
     Rule(
         id="cast-overflow",
@@ -293,21 +314,7 @@ RULES = (
             out=[INF, 1], training=True, in_earlier_step=True, start=Start("loss:0", 2e30, 0),
         ),
     ),
-    Rule(
-        id="loss-without-lower-bound",
-        title="The loss fell without end until numbers overflowed",
-        op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
-        test=_fell_without_end,
-        why="What is minimised is below 0 and has no lower bound: each step makes it smaller, and "
-        "what it is made of larger.",
-        fix="Check the sign of the loss: what is to become small has to be added in it. Bound what "
-        "is to become large: a likelihood by a least standard deviation, a critic by a gradient "
-        "penalty or clipped weights.",
-        example=example(
-            "Square", given(1e30, 1), out=[INF, 1], training=True, healthy_before=10,
-            fall=Fall(0, -0.9, 12, -9.7),
-        ),
-    ),
+    NO_LOWER_BOUND,
     Rule(
         id="grew-until-overflow",
         title="Training diverged: numbers grew from step to step until they overflowed",
@@ -573,3 +580,6 @@ RULES = (
     ),
 )  # fmt: skip
 """Rules about overflow."""
+
+DIVERGED = frozenset({"loss-without-lower-bound", "grew-until-overflow", "diverged-until-overflow"})
+"""Rules of trainings that have made their weights larger and larger."""
