@@ -48,6 +48,18 @@ def test_what_else_a_line_computes_of_eager_code_is_no_loss(
     assert (start is not None) is (loss == _HUGE)
 
 
+def test_parts_of_a_loss_that_a_line_adds_up_tell_how_large_it_was(tmp_path: Path) -> None:
+    """The last of them, which is the loss, was not measured."""
+    recorded = Program(tmp_path)
+    for step in range(2):
+        part, loss = 10 * step + 11, 10 * step + 12
+        recorded.execution("AddV2", [5], {part: floats(_HUGE)}, line=3, extremes=True, step=step)
+        recorded.execution("AddV2", [part], {loss: floats(_HUGE)}, line=3, step=step)
+    recorded.gradients([1], of_eager=12)
+    recorded.execution("MatMul", [1, 2], {99: floats(float("inf"))}, step=1)
+    assert start_of(Dataflow(recorded.open()), TensorEvent("execution", 4, 0)) is not None
+
+
 @pytest.mark.parametrize(("sign", "line"), [(-1.0, 6), (1.0, 5)])
 @pytest.mark.parametrize("grows", ["first", "second"])
 def test_a_divergence_is_told_with_the_weights_that_grew_first(

@@ -89,7 +89,7 @@ def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
     run, execution = dataflow.run, dataflow.timeline.execution_at(event)
     if execution is None:
         return None
-    known = [(loss, magnitudes_of_loss(dataflow, loss), _HUGE) for loss in losses(dataflow)]
+    known = [(loss, _of_loss_or_parts(dataflow, loss), _HUGE) for loss in losses(dataflow)]
     if op_type_of(run, event) in _SQUARES:
         known.append((event, magnitudes_of(dataflow, event), _HUGE**2))
     elif is_backward(run, event):
@@ -101,6 +101,20 @@ def start_of(dataflow: Dataflow, event: TensorEvent) -> Start | None:
         if steps.size and steps[0] == first and largest[0] >= bound:
             return Start(name_of(run, one), float(largest[0]), int(steps[0]))
     return None
+
+
+def _of_loss_or_parts(dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
+    """Return the magnitudes of a loss, and those of what its line had added up before.
+
+    Args:
+        dataflow: Of the run.
+        loss: A computation of it.
+    """
+    made_of = (producer.event for producer in dataflow.producers(loss))
+    of_graph = loss.kind != "execution"
+    same_line = () if of_graph else dataflow.timeline.alike(loss.index)
+    adds_up = any(made is not None and made.index in same_line for made in made_of)
+    return (magnitudes_of if of_graph or adds_up else magnitudes_of_loss)(dataflow, loss)
 
 
 def fall_of_loss(dataflow: Dataflow, event: TensorEvent) -> Fall | None:
