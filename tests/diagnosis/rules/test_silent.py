@@ -424,10 +424,13 @@ def test_a_loss_scale_below_one(
     recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Cast:0")
     for step in range(3 * halved):
         scale = first * 2.0 ** -min(step, halved)
-        recorded.trace("f", "scale", some(scale, 1), extremes=True)
+        recorded.trace("f", "scale", some(scale, 1), extremes=step < 30, serial=step + 1)
         gradient = np.inf if step < halved else 1.0
-        recorded.trace("f", "gradient_tape/Cast", some(gradient, dtype=HALF))
-    assert [finding.rule for finding in diagnose(recorded.open()).suspects] == expected
+        recorded.trace("f", "gradient_tape/Cast", some(gradient, dtype=HALF), serial=step + 1)
+        recorded.execution("f", [], {step + 9: some(1)}, "f", serial=step + 1, step=step)
+    found = diagnose(recorded.open()).suspects
+    assert [finding.rule for finding in found] == expected
+    assert all("0.0625 in step 29, the last one measured" in one.evidence for one in found)
 
 
 def test_steps_are_skipped_by_python_where_none_changes_a_variable(tmp_path: Path) -> None:

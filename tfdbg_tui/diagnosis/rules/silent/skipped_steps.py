@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward, is_not_given
-from tfdbg_tui.diagnosis.history import History, computed, history_of, measured_tensors
+from tfdbg_tui.diagnosis.history import History, by_step, computed, history_of, measured_tensors
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     ALL_STEPS_SKIPPED,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.roots import Causes, Root
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
-    from tfdbg_tui.logdir.index.magnitudes import Floats
+    from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
 
 _STEPS = 16  # a loss scaler may well skip the first few steps
 _TRIED = 8  # bad tensors of a place: eagerly, one line makes several, and one of them is asked
@@ -71,10 +71,9 @@ def _suspect(run: Run, event: TensorEvent, skipped: npt.NDArray[np.bool_]) -> Su
         rule = LOSS_SCALE_BELOW_ONE
     else:
         return None
-    said = f"; the loss scale went from {scale[0]:.3g} to {scale[-1]:.3g}" if len(scale) else ""
     evidence = (
         f"the gradients were not finite in {skipped.sum():,} of {len(skipped):,} steps, "
-        f"in the last {len(later):,} in {later.sum():,}{said}"
+        f"in the last {len(later):,} in {later.sum():,}{_what_became_of(run, scale)}"
     )
     return Suspect(event, rule, Match("likely", evidence), int(skipped.sum()))
 
@@ -141,18 +140,32 @@ def _steps_that_assign(dataflow: Dataflow) -> Int64Array:
     return executions.steps.numbers_of(executions.of_kinds(dataflow.variables.may_assign))
 
 
-def _scale(run: Run) -> Floats:
-    """Return what became of the loss scale: of a variable that is only ever doubled and halved."""
+def _scale(run: Run) -> Magnitudes | None:
+    """Return what the loss scale was: of a variable that is only ever doubled and halved."""
     scales = (
-        found.largest
+        found
         for event, found in measured_tensors(run)
         if op_type_of(run, event) == "ReadVariableOp" and _is_scale(found.largest)
     )
-    return max(scales, key=len, default=np.zeros(0))
+    return max(scales, key=len, default=None)
 
 
-def _is_below_one(scale: Floats) -> bool:
-    return bool(len(scale) and scale[0] >= _LARGE_SCALE and scale[-1] < 1)
+def _what_became_of(run: Run, scale: Magnitudes | None) -> str:
+    """Say from what to what the loss scale went, as far as it was measured.
+
+    Args:
+        run: The run.
+        scale: The loss scale; None where it is not on record.
+    """
+    if scale is None:
+        return ""
+    steps, _ = by_step(run, scale)
+    last = f" in step {steps[-1]:,}, the last one measured" if steps.size else ""
+    return f"; the loss scale went from {scale.largest[0]:.3g} to {scale.largest[-1]:.3g}{last}"
+
+
+def _is_below_one(scale: Magnitudes | None) -> bool:
+    return scale is not None and bool(scale.largest[0] >= _LARGE_SCALE and scale.largest[-1] < 1)
 
 
 def _is_scale(largest: Floats) -> bool:
