@@ -80,6 +80,31 @@ def test_what_helps_recurrent_layers_is_told_of_these(tmp_path: Path, layer: str
     assert ("In a recurrent layer" in root.fix) is (layer == "SimpleRNN")
 
 
+@pytest.mark.parametrize("recurrent", [True, False])
+def test_a_gradient_that_explodes_through_time(tmp_path: Path, *, recurrent: bool) -> None:
+    """The optimizer's square overflows: what is to be changed is the layer."""
+    keras = tf.keras
+
+    def program() -> None:
+        initial = keras.initializers.Constant(3.0)
+        layer = keras.layers.SimpleRNN(2, "linear", recurrent_initializer=initial, name="hidden")
+        first = layer if recurrent else keras.layers.Dense(2, kernel_initializer=initial)
+        model = keras.Sequential([keras.Input((16, 2) if recurrent else (2,)), first])
+        model.compile(keras.optimizers.Adam(), "mse", jit_compile=False)
+        model.fit(
+            tf.fill([4, *model.input_shape[1:]], 10.0 if recurrent else 1e12),
+            tf.zeros([4, 2]),
+            verbose=0,
+        )
+
+    root = first_root(tmp_path, program)
+    assert root.rule == (
+        "gradient-grew-over-iterations" if recurrent else "squared-gradient-overflow"
+    )
+    assert ("the gradient that it takes its largest" in root.evidence) is recurrent
+    assert ("SimpleRNN(" in root.location.code) is recurrent
+
+
 def test_growth_of_other_tensors_explains_nothing(tmp_path: Path) -> None:
     weights = tf.Variable(1.0)
 

@@ -14,7 +14,13 @@ from tfdbg_tui.diagnosis.locations import in_optimizer
 from tfdbg_tui.diagnosis.losses import loss_scale
 from tfdbg_tui.diagnosis.report.first_large import outlier_of
 from tfdbg_tui.diagnosis.report.gaps import is_circular
-from tfdbg_tui.diagnosis.report.growth import fall_of_loss, growths_of, start_of, steady_before
+from tfdbg_tui.diagnosis.report.growth import (
+    fall_of_loss,
+    growth_of_gradient,
+    growths_of,
+    start_of,
+    steady_before,
+)
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
@@ -80,6 +86,7 @@ class CaseBuilder:
         backward = is_backward(run, event)
         forward = forward_op(self._dataflow, event) if backward else None
         growth, loop_growth = growths_of(self._dataflow, event)
+        optimizer = in_optimizer(run, stack_id_of(run, event))
         training = self._is_training(event)
         function = event.kind == "execution" and run.executions.kind(event.index).is_function
         return Case(
@@ -106,12 +113,13 @@ class CaseBuilder:
             steady=steady_before(self._dataflow, event),
             fall=fall_of_loss(self._dataflow, event) if training else None,
             loop_growth=loop_growth,
+            gradient_growth=growth_of_gradient(self._dataflow, event) if optimizer else None,
             outlier=outlier_of(self._dataflow, event) if training else None,
             start=start_of(self._dataflow, event) if training else None,
             training=training,
             gradients=self._gradients,
             loss_scale=self._loss_scale if backward else 1.0,
-            optimizer=in_optimizer(run, stack_id_of(run, event)),
+            optimizer=optimizer,
             index=event.index,
             cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",

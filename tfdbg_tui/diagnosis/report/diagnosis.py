@@ -184,6 +184,8 @@ class Diagnosis:
         )
         if fell is not None:
             return self._at_loss(found, fell)
+        if rule is overflow.GREW_ON_THE_WAY_BACK:
+            return self._at_layer(found)
         large = first_large(self.dataflow, root, rule, case)
         if large is not None:
             return self._led_back(found, large)

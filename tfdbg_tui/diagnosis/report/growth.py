@@ -31,6 +31,8 @@ _SWINGS = 1e6
 _HUGE = 1e10  # that no loss begins with, if data and weights are of usual size
 _SQUARES = frozenset({"Square"})
 """Ops by which optimizers begin: of gradients."""
+_HANDS_ON = frozenset({"Cast", "Identity", "IdentityN"})
+_FROM_GRADIENT = 4  # ops from a gradient to what an optimizer makes of it first
 _POWER = 4.0  # the largest power of itself that a tensor is expected to grow by
 _AS_BEFORE = 10.0  # times what it was in the middle of the steps before it is no larger, at most
 
@@ -53,6 +55,25 @@ def growths_of(dataflow: Dataflow, event: TensorEvent) -> tuple[Growth | None, G
     of_steps = _growth(*by_step(dataflow.run, found))
     growth = _in_loop(dataflow, event, found, element, "batch") or of_steps
     return growth, _in_loop(dataflow, event, found, iteration, "iteration")
+
+
+def growth_of_gradient(dataflow: Dataflow, event: TensorEvent) -> Growth | None:
+    """Return how the gradient that an optimizer takes grew over the iterations of a loop.
+
+    Args:
+        dataflow: Of the run.
+        event: What the optimizer makes of it.
+    """
+    made = event
+    for _ in range(_FROM_GRADIENT):
+        slot = made.slot if op_type_of(dataflow.run, made) == "IdentityN" else 0
+        given = [producer.event for producer in dataflow.producers(made)][slot : slot + 1]
+        if not given or given[0] is None:
+            return None
+        made = given[0]
+        if op_type_of(dataflow.run, made) not in _HANDS_ON:
+            break
+    return growths_of(dataflow, made)[1]
 
 
 def steady_before(dataflow: Dataflow, event: TensorEvent) -> Steady | None:
@@ -110,11 +131,10 @@ def _of_loss_or_parts(dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
         dataflow: Of the run.
         loss: A computation of it.
     """
+    same_line = dataflow.timeline.alike(loss.index) if loss.kind == "execution" else ()
     made_of = (producer.event for producer in dataflow.producers(loss))
-    of_graph = loss.kind != "execution"
-    same_line = () if of_graph else dataflow.timeline.alike(loss.index)
     adds_up = any(made is not None and made.index in same_line for made in made_of)
-    return (magnitudes_of if of_graph or adds_up else magnitudes_of_loss)(dataflow, loss)
+    return (magnitudes_of if adds_up else magnitudes_of_loss)(dataflow, loss)
 
 
 def fall_of_loss(dataflow: Dataflow, event: TensorEvent) -> Fall | None:

@@ -196,6 +196,7 @@ class Case:
         steady: How large it was before, if it had not grown; None where that is not on record.
         fall: How a loss of the program has fallen before; None where none did so below 0.
         loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
+        gradient_growth: The same of the gradient that an optimizer makes it of.
         outlier: The data that it was made of, where they are far from those of the steps before.
         start: It or a loss, where that was huge before anything was trained.
         training: Whether the program changes variables, and has begun to.
@@ -228,6 +229,7 @@ class Case:
     steady: Steady | None = None
     fall: Fall | None = None
     loop_growth: Growth | None = None
+    gradient_growth: Growth | None = None
     outlier: Outlier | None = None
     start: Start | None = None
     training: bool = False

@@ -147,6 +147,15 @@ def _huge_at_first(case: Case) -> Match | None:
     return replace(match, evidence=f"{match.evidence}; {case.start}") if match else None
 
 
+def _grew_on_the_way_back(case: Case) -> Match | None:
+    match = overflow()(case) if _is_square(case) and case.growth is None else None
+    if match is None or case.gradient_growth is None:
+        return None
+    return Match(
+        "likely", f"{match.evidence}; of the gradient that it takes {case.gradient_growth}"
+    )
+
+
 def _grew_in_training(case: Case) -> Match | None:
     return _by_growth(case, case.growth) if case.gradients else None
 
@@ -254,6 +263,23 @@ NO_LOWER_BOUND = Rule(
 )
 """At the line of the loss, whatever has overflowed."""
 
+GREW_ON_THE_WAY_BACK = Rule(
+    id="gradient-grew-over-iterations",
+    title="The gradient exploded on its way back through a loop, as through time steps",
+    op_types=ops("Square", "Mul", "Pow"),
+    test=_grew_on_the_way_back,
+    why="A recurrent layer multiplies by the same weights in each time step, and so does its "
+    "gradient: over many of them, and with an activation that has no bound (relu), it grows "
+    "beyond all bounds. The optimizer squares it, and what it keeps is ∞ from then on.",
+    fix="Use tanh instead of relu, orthogonal recurrent weights, shorter sequences, or a GRU or "
+    "LSTM with its own activations; scale inputs and targets; clip gradients (clipnorm).",
+    example=example(
+        "Square", given(1e30, 1), out=[INF, 1], optimizer=True,
+        gradient_growth=Growth(0, 12, 64, 2e16, unit="iteration"),
+    ),
+)  # fmt: skip
+"""At the line of the layer, whatever has overflowed."""
+
 RULES = (
     Rule(
         id="cast-overflow",
@@ -298,6 +324,7 @@ RULES = (
             training=True, healthy_before=8, outlier=Outlier("x:0", 1e30, 3.5),
         ),
     ),
+    GREW_ON_THE_WAY_BACK,
     Rule(
         id="huge-from-the-first-step",
         title="Numbers were huge before anything was trained, and overflowed soon after",
