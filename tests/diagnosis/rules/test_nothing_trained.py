@@ -39,7 +39,8 @@ def told(tmp_path: Path, how: dict[str, bool | str]) -> list[tuple[str, str, int
         kernel = 0.5 + 0.1 * step * bool(how["changes"])
         for name, value in {"x": 1.0, "read": kernel, "MatMul": kernel, "loss": 1.0}.items():
             recorded.trace("f", name, floats(value), serial=step + 1, extremes=True)
-        recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1)
+        marked = step if how["fits"] else None
+        recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1, step=marked)
     suspects = diagnose(recorded.open()).suspects
     assert all(one.location and one.location.line == 7 for one in suspects)  # that of fit
     return [(one.rule, one.layer.name if one.layer else "", one.step) for one in suspects]

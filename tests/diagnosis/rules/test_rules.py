@@ -223,6 +223,19 @@ def test_a_variable_may_have_been_changed_in_steps_that_were_left_out(
     assert (on_record in match.evidence) is bool(limits)
 
 
+@pytest.mark.parametrize(
+    ("update", "rule"),
+    [("AssignSubVariableOp", "from-outside-of-limits"), ("ResourceApplyAdam", "optimizer-step")],
+)
+def test_finite_values_that_were_subtracted_before_a_pause_made_no_nan(
+    update: str, rule: str
+) -> None:
+    finite = examples.updating(0.5, by=update)
+    root = examples.example("ReadVariableOp", finite, out=[np.nan], healthy_before=3).case
+    limited = replace(root, open=True, limits="what ran outside of pauses")
+    assert explain(limited)[0].id == rule
+
+
 @pytest.mark.parametrize("made_from", [("Const", "Softmax"), ("Sigmoid", "Sigmoid")])
 def test_a_difference_of_zero_is_no_probability_of_zero(made_from: tuple[str, ...]) -> None:
     difference = examples.given(0, 1, by="Sub", of=made_from)

@@ -114,6 +114,11 @@ def test_a_loop_that_trains_after_fit_is_counted_on(
     assert steps.counted_by == (KINDS[after].op_type if expected[-1] else None)
 
 
+def test_nothing_is_counted_where_fit_has_begun_and_no_step_of_it_is_on_record() -> None:
+    """As when a program is watched: the numbers would be those of batches."""
+    assert not len(_steps([LOAD, *[ADD, ADD] * 4], by_fit=True))
+
+
 def test_functions_that_take_turns_are_one_loop() -> None:
     steps = _steps([*[TRAIN, TRAIN, TRAIN_TOO] * 4], stacks=[*[1, 1, 2] * 4])
     assert (len(steps), steps.counted_by) == (8, "__inference_train_7")

@@ -198,8 +198,12 @@ def _after_assignment(case: Case) -> Match | None:
 
 
 def _from_outside(case: Case) -> Match | None:
-    """Test for: bad values from what recording was not limited to."""
-    is_changed = any(given.updated_by for given in case.inputs)
+    """Test for: bad values from what recording was not limited to.
+
+    What changed a variable last, as far as is recorded, need not be what made it bad.
+    """
+    made_it = (_after_step, _kept_by_step, _after_update)
+    is_changed = any(one.updated_by for one in case.inputs) and any(test(case) for test in made_it)
     is_given_bad = _given_bad(case) is not None
     if not case.limits or is_changed or case.op_type in _ORIGINS:
         return None
@@ -345,9 +349,9 @@ RULES = (
         title="NaN or ∞ from what was not recorded",
         op_types=frozenset(),
         test=_from_outside,
-        why="Recording was limited to some layers, functions, lines or steps, and the values come "
-        "from outside of these, or from what was computed there.",
-        fix="Record again without the limit, or with a wider one.",
+        why="Recording was limited to some layers, functions, lines or steps, or paused, and the "
+        "values come from what was not recorded, or from what was computed of that.",
+        fix="Record again without the limit or the pause, or with a wider limit.",
         example=example("Reshape", unrecorded(), out=[NAN, 1], limits="layers=encoder"),
     ),
     Rule(

@@ -146,7 +146,8 @@ def find_steps(
     """
     marks = recorded[:] - 1
     marked = np.flatnonzero(marks >= 0)
-    if (marked.size and not marked_by_fit) or not len(marks):
+    # Where `fit` has begun and no step of it is on record, others would be taken for its batches.
+    if bool(marked.size) != marked_by_fit or not len(marks):
         return Steps(marks)
     start = int(marked[-1]) + 1 if marked.size else 0
     if len(marks) - start < _REPEATED:
