@@ -96,6 +96,37 @@ async def test_one_sees_numbers_grow_and_nan_spread(open_app: Open, growing: str
         assert "forward, step 8  model ▸ encoder ▸ wide (Dense, float16)" in opened.screen()
 
 
+async def test_one_stays_in_the_step_when_cells_come_to_stand_for_more(
+    open_app: Open, growing: str, tmp_path: Path
+) -> None:
+    program(tmp_path / "longer", steps=8 * STEPS).open()
+    async with open_app(growing, (80, 24)) as opened:
+        await show_layers(opened)
+        assert "forward, step 8  " in opened.screen()
+        opened.app.session.load(Snapshot(open_run(tmp_path / "longer"), opened.snapshot))
+        (shown,) = [one for one in opened.app.screen_stack if isinstance(one, LayersScreen)]
+        shown.look()
+        await opened.app.workers.wait_for_complete()
+        await opened.pilot.pause()
+        assert "96 steps" in opened.screen()
+        assert "forward, step 8  " in opened.screen()
+
+
+async def test_a_cell_without_numbers_says_its_steps(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.layer(1, 0, "model", "Dense")
+    made.graph("f", "train")
+    made.op("f", "MatMul", "product", "x:0", layer=1)
+    for step in range(100):
+        made.trace("f", "product", floats(1, 2), serial=step + 1, extremes=step % 50 == 0)
+        made.execution("__inference_train_7", [], {}, "f", serial=step + 1)
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await show_layers(opened)
+        await opened.press("l")
+        assert "forward, steps 2 to 3  model (Dense)" in opened.screen()
+
+
 async def test_one_goes_to_what_is_bad_and_back(open_app: Open, growing: str) -> None:
     async with open_app(growing) as opened:
         before = opened.focus

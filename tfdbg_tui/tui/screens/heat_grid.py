@@ -125,7 +125,23 @@ class HeatGrid:
         cell = self.cell(place)
         if cell is not None or not len(self.heat.steps):
             return cell.step if cell else None
-        return int(self.heat.steps[-(-place.bin * self.heat.num_columns // self.bins)])
+        return int(self.heat.steps[self._first_column(place.bin)])
+
+    def steps_at(self, place: GridPlace) -> tuple[int, int] | None:
+        """Return the first and the last step that a place stands for; None without steps."""
+        if not len(self.heat.steps):
+            return None
+        end = self._first_column(place.bin + 1)
+        return int(self.heat.steps[self._first_column(place.bin)]), int(self.heat.steps[end - 1])
+
+    def _first_column(self, number: int) -> int:
+        """Return the first of the columns that a bin stands for."""
+        return -(-number * self.heat.num_columns // self.bins)
+
+    def bin_of(self, step: int) -> int:
+        """Return the bin that a step is in, or, where it is not there, the next one."""
+        column = int(np.searchsorted(self.heat.steps, step))
+        return column * self.bins // self.heat.num_columns
 
     def level(self, largest: float, levels: int) -> int:
         """Return the level of a magnitude, from 0, on the logarithmic scale."""

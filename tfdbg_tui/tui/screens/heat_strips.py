@@ -153,12 +153,15 @@ class HeatStrips(VirtualList):
             self._place = self._grid.next_bad(self._place, direction)
 
     def _fill(self) -> None:
-        """Make cells of the heat, as many as there is room for."""
+        """Make cells of the heat, as many as there is room for; stay in the step."""
+        step = self._grid.step_at(self._place) if self._grid else None
         self._grid = None
         whole = self._whole
         self._heat = whole.without_variables() if whole and not self._with_variables else whole
         if self._heat is not None and self._heat.rows and self.line_width:
             self._grid = HeatGrid(self._heat, self.line_width - self._name_width - 2 * _GAP)
+            if step is not None:
+                self._place = self._place._replace(bin=self._grid.bin_of(step))
             self._place = self._grid.within(self._place)
             self._class_width = min(_CLASS, max(len(_class_of(row)) for row in self._heat.rows))
 
@@ -290,9 +293,10 @@ class HeatStrips(VirtualList):
             what = f"{row.name} of {what}" if row.layer else row.name
         side = (_OF_VARIABLE if row.variable else SIDES)[self._place.side]
         if cell is None or self._snapshot is None:
-            head = self.charset.fit_path(what, width - len(side) - 2)
+            steps = _steps_text(grid.steps_at(self._place))
+            head = self.charset.fit_path(what, width - len(side) - len(steps) - 2)
             nothing = "  nothing measured, and nothing bad"
-            return ((f"{side}  ", ""), (head, "strong")), ((nothing, "dim"),)
+            return ((f"{side}{steps}  ", ""), (head, "strong")), ((nothing, "dim"),)
         when = self._when(self._snapshot.run, cell.step)
         told = f"  {self._numbers(cell)}{self._ratio(grid) if row.variable else ''}"
         numbers = (self.charset.sentence(told), "bad" if cell.is_bad else "")
@@ -355,6 +359,14 @@ class HeatStrips(VirtualList):
             one.step for one in found if one.step is not None and snapshot.step(one.event) is None
         ]
         return f", used first in step {min(steps):,}" if steps else ""
+
+
+def _steps_text(steps: tuple[int, int] | None) -> str:
+    """Return which steps a cell stands for, as it stands behind what is told of it."""
+    if steps is None:
+        return ""
+    first, last = steps
+    return f", step {first:,}" if first == last else f", steps {first:,} to {last:,}"
 
 
 def _class_of(row: HeatRow) -> str:
