@@ -217,6 +217,39 @@ def test_a_tape_that_is_asked_for_what_its_loss_is_not_of_is_of_a_training(tmp_p
     assert [found.variables for found in report.suspects] == [("actor",)]
 
 
+class Late(tf.Module):  # type: ignore[name-defined]
+    """A module that makes its variable in its first call."""
+
+    made: Any = None
+
+    def __call__(self, x: Any) -> Any:
+        if self.made is None:
+            self.made = tf.Variable(2.0, name="made")
+        return self.made * x
+
+
+class Around(tf.Module):  # type: ignore[name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self.late = Late()
+
+    def __call__(self, x: Any) -> Any:
+        return self.late(x)
+
+
+def test_a_variable_that_a_module_makes_in_its_first_call_is_its_own(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        around = Around()
+        with tf.GradientTape() as tape:
+            loss = around(tf.ones([]))
+        tape.gradient(loss, around.trainable_variables)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    (variable,) = tfdbg_tui.open_run(tmp_path).variables
+    assert (variable.layer.path, variable.trainable) == ("around/late", True)
+
+
 def test_eager_gradients_are_of_the_layers_whose_ops_they_are_of(tmp_path: Path) -> None:
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
     try:

@@ -373,6 +373,8 @@ class DumpWriter:
         elif isinstance(target, tf.Tensor):
             place.target_graph_id = self._graphs.graph_id(target.graph)
             place.target_name = target.name
+        if self._variables.are_of_no_layer(asked):
+            self._locations.ask_layers_again()
         self._variables.gradients_asked(asked, answers, watched, place)
 
     def gradients_begin(self) -> bool:

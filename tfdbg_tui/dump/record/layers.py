@@ -60,6 +60,15 @@ class LayerNumbers:
         """Return whether what a layer computes is recorded; 0 stands for what is in no layer."""
         return number in self._in_scope
 
+    def ask_again(self) -> None:
+        """Have the variables recorded that layers have made since they were called first."""
+        for known, number in list(self._known.values()):
+            self._ask(number, known())
+
+    def _ask(self, number: int, layer: Any) -> None:
+        with contained():  # What a layer raises costs its variables alone.
+            self._variables.of_layer(number, layer)
+
     def _add(self, outer_number: int, outer: Any, layer: Any) -> int:
         key = outer_number, layers.describe(layer, outer)
         with self._recorder.definitions_lock:
@@ -76,6 +85,5 @@ class LayerNumbers:
             if len(self._known) >= _MAX_OBJECTS:
                 self._known.clear()
             self._known[outer_number, id(layer)] = weakref.ref(layer), number
-        with contained():  # What a layer raises costs its variables alone.
-            self._variables.of_layer(number, layer)
+        self._ask(number, layer)
         return number

@@ -285,6 +285,10 @@ class CodeLocations:
         """
         return location.in_places and self._layers.is_in_scope(layer)
 
+    def ask_layers_again(self) -> None:
+        """See `LayerNumbers.ask_again`."""
+        self._layers.ask_again()
+
     def of_frames(self, frames: Iterable[_Frame]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
         return b"".join((self._head, *map(self._reference, frames)))

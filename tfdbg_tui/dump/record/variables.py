@@ -37,6 +37,7 @@ class VariableRecords:
         self.trained: set[int] = set()
         self._written: dict[int, events.Variable] = {}  # by the number of the handle
         self._layers: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
+        self._without_layer: set[int] = set()
         # Pairs of a handle and one of the above, and what is differentiated.
         self._answers: set[Hashable] = set()
         self._seen: set[Hashable] = set()
@@ -55,6 +56,21 @@ class VariableRecords:
                 self._layers[handle] = weakref.ref(layer), weakref.ref(variable)
                 trainable = variables.is_trainable(variable, layer)
                 self._write(handle, variables.name_of(variable), trainable, layer=number)
+
+    def are_of_no_layer(self, some: Iterable[Any]) -> bool:
+        """Return whether any of some variables is of no layer on record; of each it says so once.
+
+        Modules may make their variables when they are called: after they were asked for them.
+
+        Args:
+            some: The variables.
+        """
+        new = {handle for handle, _ in self._with_handles(some)} - self._layers.keys()
+        new -= self._without_layer
+        if len(self._without_layer) >= _MAX_KNOWN:
+            self._without_layer.clear()
+        self._without_layer |= new
+        return bool(new)
 
     def created(self, handle: int, slot: variables.Slot) -> None:
         """Note that an optimizer makes a variable.
