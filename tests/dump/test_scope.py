@@ -126,6 +126,13 @@ def test_a_limit_that_says_nothing_is_refused(limit: dict[str, str]) -> None:
         Scope(**limit)
 
 
+def test_a_module_in_a_list_is_named_with_its_number() -> None:
+    scope = Scope(layers="blocks[0],encoder*")
+    assert scope.has_layer(["model", "blocks[0]"])
+    assert not scope.has_layer(["model", "blocks[1]"])
+    assert scope.has_layer(["encoder_2", "blocks[1]"])
+
+
 def test_gradients_of_other_layers_are_left_out(tmp_path: Path) -> None:
     """Keras casts what a layer takes outside of the layer's own name scope."""
     given = made = tf.keras.Input((2,))

@@ -39,6 +39,7 @@ def test_what_cannot_be_understood_is_told_in_a_sentence(text: str, told: str) -
         ("Relu", ["Relu:0"], ["my_relu"]),
         ("!relu", ["Log"], ["Relu:0"]),
         ("name=a*:0,b", ["ab:0", "B"], ["ab:1", "bb"]),
+        ("name=blocks[0]*", ["blocks[0]", "blocks[0]/w"], ["blocks0", "blocks[1]"]),
         ("name!=a", ["b"], ["a", "A"]),
         ("name~^a.c$", ["abc"], ["abcd"]),
         ("name~/^a.c$/", ["abc"], ["abcd"]),

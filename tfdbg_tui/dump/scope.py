@@ -77,7 +77,8 @@ def _parts(limit: str) -> Sequence[str]:
 
 
 def _fits(limit: str, name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, part) for part in _parts(limit))
+    parts = (part.replace("[", "[[]") for part in _parts(limit))  # a layer may be blocks[0]
+    return any(fnmatch.fnmatchcase(name, part) for part in parts)
 
 
 def _is_on_line(limit: str, path: str, line: int) -> bool:

@@ -262,6 +262,7 @@ def _text_term(field: str, relation: str, value: str, *, negated: bool) -> TextT
 
 def _whole(value: str, field: str) -> re.Pattern[str]:
     """Return a pattern of a whole text, with ``*`` for anything; of a place its end is enough."""
+    value = value.replace("[", "[[]")  # as modules in lists are named: blocks[0]
     pattern = fnmatch.translate(value)
     if field == "line":
         file, colon, line = value.rpartition(":")

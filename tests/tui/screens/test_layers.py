@@ -149,6 +149,14 @@ async def test_one_goes_to_what_is_bad_and_back(open_app: Open, growing: str) ->
         assert opened.focus.graph_execution == 5 * (OVERFLOW - 2) + 4
 
 
+async def test_names_of_layers_are_offered_where_a_filter_is_typed(
+    open_app: Open, growing: str
+) -> None:
+    async with open_app(growing) as opened:
+        await opened.press("3", "backslash", *"layer=w", "tab", "enter")
+        assert opened.focus.filter_of("graph_execution") == "layer=wide"
+
+
 async def test_a_layer_has_the_history_of_its_output(open_app: Open, growing: str) -> None:
     async with open_app(growing) as opened:
         await show_layers(opened)

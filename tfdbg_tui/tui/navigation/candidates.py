@@ -52,7 +52,7 @@ def columns(snapshot: Snapshot, focus: Focus, text: str) -> list[Candidate]:
 
 
 def filters(snapshot: Snapshot, focus: Focus, text: str) -> list[Candidate]:
-    """Return what the last term of a filter may become: fields, types, functions, devices.
+    """Return what the last term of a filter may become: fields, types, functions, layers, devices.
 
     Args:
         snapshot: What is shown.
@@ -118,6 +118,8 @@ def _terms(snapshot: Snapshot) -> list[str]:
     types = _distinct(op.op_type for graph in graphs for op in list(graph.ops.values()))
     values = [f"type={name}" for name in types]
     values += [f"fn={_quoted(name)}" for name in _functions(snapshot)]
+    layers = _distinct(layer.name for layer in snapshot.run.layers)
+    values += [f"layer={_quoted(name)}" for name in layers]
     values += [f"device={name}" for name in _devices(snapshot)]
     return values
 
