@@ -105,7 +105,11 @@ class DumpWriter:
         )
         self._functions = ProgramFunctions()
         self._copies = FunctionCopies(
-            self._functions, self._observe_function, self._not_observed, self.function_left_out
+            self._functions,
+            self._observe_function,
+            self._not_observed,
+            self.function_left_out,
+            self._only_results,
         )
         self._sessions = SessionPlans(self, options, self._graphs)
         self._function_ops = FunctionOps(self, options, self._graphs, self._whole_tensors)
@@ -557,6 +561,11 @@ class DumpWriter:
         """Say in the dump that a function of the program runs as it is."""
         if self._records():
             self.skip(f"the function {plain_name(name)}", reason)
+
+    def _only_results(self, name: str, reason: str) -> None:
+        if self._records():
+            what = f"the function {plain_name(name)}"
+            self._recorder.omit(omissions.RESULTS_ONLY, what, reason)
 
     def _not_observed(self, graph: Any, error: BaseException) -> None:
         self.hook_failed(error, f"the graph {graph.name}", self._graphs.graph_id(graph))

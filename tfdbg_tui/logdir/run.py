@@ -149,7 +149,8 @@ class Run:
     @property
     def has_skipped(self) -> bool:
         """Whether something that was computed is never on record: a call failed, for example."""
-        return any(omission.kind == omissions.SKIPPED for omission in self.omissions)
+        kinds = omissions.SKIPPED, omissions.RESULTS_ONLY
+        return any(omission.kind in kinds for omission in self.omissions)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

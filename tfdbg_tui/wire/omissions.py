@@ -6,6 +6,10 @@ STOPPED = "stopped"
 SKIPPED = "skipped"
 """A graph or op is never recorded; everything else is."""
 
+RESULTS_ONLY = "results_only"
+"""What a function computes on the way to its results is never recorded; its results are, and it
+changes nothing else."""
+
 LOST = "lost"
 """Records were made and could not be written."""
 

@@ -12,7 +12,7 @@ from tfdbg_tui.diagnosis.locations import location_json
 from tfdbg_tui.diagnosis.report.bad_lines import bad_lines_json, find_bad_lines
 from tfdbg_tui.diagnosis.report.coverage import looked_for
 from tfdbg_tui.diagnosis.report.gaps import ON_PURPOSE, find_gaps, uncounted
-from tfdbg_tui.diagnosis.report.omission_gaps import only_bad
+from tfdbg_tui.diagnosis.report.omission_gaps import seen_all_the_same
 from tfdbg_tui.diagnosis.report.schemas import SCHEMA_VERSION
 from tfdbg_tui.diagnosis.report.verdicts import verdict_of
 from tfdbg_tui.diagnosis.report.when import steps_json, when_text
@@ -247,7 +247,7 @@ class Report:
             gaps=gaps,
             looked_for=looked_for(run),
             headroom=headroom,
-            problems=(*map(str, run.problems), *only_bad(run), *unsure, *advice),
+            problems=(*map(str, run.problems), *seen_all_the_same(run), *unsure, *advice),
             advice=advice,
         )
 

@@ -47,9 +47,14 @@ def forked(run: Run) -> Iterator[Gap]:
         )
 
 
-def only_bad(run: Run) -> list[str]:
-    """Return what is to be said of healthy events that were not recorded, although looked at."""
-    return [
+def seen_all_the_same(run: Run) -> list[str]:
+    """Return what is to be said of what is not on record, and could hide nothing that is bad."""
+    results = [
+        f"Of {omission.what} only the results are on record, as {omission.reason.rstrip('.')}."
+        for omission in run.omissions
+        if omission.kind == omissions.RESULTS_ONLY
+    ]
+    return results + [
         f"Not kept of what came {_since(omission)}: "
         f"{counted(omission.count, 'healthy record')}, as "
         f"{omission.reason}. They were looked at: what is bad is on record, and what came just "

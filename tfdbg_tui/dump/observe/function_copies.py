@@ -65,6 +65,7 @@ class FunctionCopies:
         observe: Adds the ops that record a graph, as far as a function uses it.
         skip: Says that a function is not recorded, because of an error.
         leave_out: Says that a function, given by its name, runs as it is, and why.
+        only_results: Says the same of one that gives numbers and changes nothing else.
     """
 
     def __init__(
@@ -73,11 +74,13 @@ class FunctionCopies:
         observe: Callable[[Any, FunctionBody, AddedGraph], None],
         skip: Callable[[Any, BaseException], None],
         leave_out: Callable[[str, str], None],
+        only_results: Callable[[str, str], None],
     ) -> None:
         self._program = program
         self._observe = observe
         self._skip = skip
         self._leave_out = leave_out
+        self._only_results = only_results
         self._lock = locks.new()
 
     def of(self, name: str, usage: Usage) -> FunctionCopy | None:
@@ -372,7 +375,8 @@ class FunctionCopies:
         """Say which functions that give numbers are not on record: no graph of them is known."""
         for name in names:
             if self._program.get(name) is None and _gives_numbers(functions.function_def(name)):
-                self._leave_out(name, _HAS_NO_GRAPH)
+                changes = self._program.holds_anywhere(has_effects, name)
+                (self._leave_out if changes else self._only_results)(name, _HAS_NO_GRAPH)
 
 
 def _iteration_in(body: FunctionBody, graph: Any, usage: Usage) -> str | None:
