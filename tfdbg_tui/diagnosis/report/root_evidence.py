@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.events import TensorEvent, graph_id_of, name_of, op_typ
 from tfdbg_tui.diagnosis.function_names import readable_function
 from tfdbg_tui.diagnosis.gradients import is_backward, is_kept_by_library, is_not_given
 from tfdbg_tui.diagnosis.locations import file_name, frames_of_user, location_of
+from tfdbg_tui.diagnosis.losses import losses
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, SELECTS_ELEMENTS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.conditions import amount
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import StackFrame
 
 _MEMBERS = 32  # bad tensors of a root that are looked at
+_MOST_MEMBERS = 5_000  # more of them are not looked at
 _LINES = 8  # lines beside the first that are named
 _SELECTED_AFTER = 4  # ops that take a bad tensor one after the other before a select does
 _HIDDEN = "a select leaves out its value, but not its slope"
@@ -69,6 +71,7 @@ class RootEvidence:
             + self._other_lines(root, found, alike)
             + self._other_arguments(root, alike)
             + self._given_later(root)
+            + self._beside_training(root)
             + self._stays(root)
         )
 
@@ -153,6 +156,22 @@ class RootEvidence:
         inside = f" in {readable_function(graph.name)}" if graph else ""
         at = f" at {line.short}" if line else ""
         return f"{name_of(self._run, event)}{inside}{at}"
+
+    def _beside_training(self, root: Root) -> str:
+        """Say that what is trained stays as it was: only a metric is bad, or what is printed."""
+        run, event = self._run, root.event
+        later = [one for one in self._losses if one.kind == event.kind and one.index > event.index]
+        if root.contained or not later or len(root.members) > _MOST_MEMBERS:
+            return ""
+        reached = [node.site.first for node in root.members]
+        places = {place_of(run, one) for one in self._losses}
+        if any(is_backward(run, one) or place_of(run, one) in places for one in reached):
+            return ""
+        return "; no gradient, and no loss of which one is asked for, is made of it"
+
+    @cached_property
+    def _losses(self) -> list[TensorEvent]:
+        return list(losses(self._dataflow))
 
     def _stays(self, root: Root) -> str:
         """Say which eager tensors are ∞ in the end though that does no harm: they may be a result.
