@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.diagnosis.tiny import summary
 from tfdbg_tui.diagnosis import rules
 from tfdbg_tui.diagnosis.rules import RULES, catalogue, examples, explain, sources
-from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Rule, Start, User
+from tfdbg_tui.diagnosis.rules.model import Case, Growth, Input, Rule, Start, User, WeightGrowth
 from tfdbg_tui.diagnosis.rules.silent.defects import DEFECTS
 from tfdbg_tui.logdir import TensorSummary
 
@@ -207,6 +207,17 @@ def test_infinity_divided_by_infinity_is_not_proved_beside_zero_divided_by_zero(
 def test_where_not_all_is_on_record_an_array_may_have_been_computed(around: dict[str, Any]) -> None:
     given_bad = replace(sources.BAD_ARRAY.example.case, **around)
     assert explain(given_bad)[1].certainty == "observed"
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [(3.0, "gradient-overflow"), (1e6, "diverged-until-overflow")]
+)
+def test_a_gradient_that_overflows_where_weights_have_grown(most: float, expected: str) -> None:
+    overflowed = catalogue.ALL["gradient-overflow"].example.case
+    assert overflowed is not None
+    weights = WeightGrowth("w", 0, 0.1, 1, 0.3, most)
+    trained = replace(overflowed, training=True, healthy_before=9, weights=weights)
+    assert explain(trained)[0].id == expected
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from tfdbg_tui.diagnosis.report.growth import (
     start_of,
     steady_before,
 )
+from tfdbg_tui.diagnosis.report.weights import grown_first, weights_by_step
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Producer, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots import Causes, Root
+    from tfdbg_tui.diagnosis.rules.model import WeightGrowth
+    from tfdbg_tui.logdir import Variable
+    from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.magnitudes import Floats
 
 _PATTERN_DEPTH = 3
 _SOURCES = 64  # inputs of an op, of which is looked what they are made from
@@ -113,6 +118,7 @@ class CaseBuilder:
             steady=steady_before(self._dataflow, event),
             fall=fall_of_loss(self._dataflow, event) if training else None,
             loop_growth=loop_growth,
+            weights=self._grown_weights(event) if training else None,
             gradient_growth=growth_of_gradient(self._dataflow, event) if optimizer else None,
             outlier=outlier_of(self._dataflow, event) if training else None,
             start=start_of(self._dataflow, event) if training else None,
@@ -125,6 +131,14 @@ class CaseBuilder:
             graph_name=graph.name if graph else "",
             limits=", ".join(run.limits),
         )
+
+    def _grown_weights(self, event: TensorEvent) -> WeightGrowth | None:
+        step = step_of(self._dataflow, event)
+        return grown_first(self._weights, step) if step is not None else None
+
+    @cached_property
+    def _weights(self) -> dict[Variable, tuple[Int64Array, Floats]]:
+        return weights_by_step(self._dataflow)
 
     @cached_property
     def _loss_scale(self) -> float:

@@ -35,7 +35,6 @@ from tfdbg_tui.diagnosis.report.loaded import is_loaded
 from tfdbg_tui.diagnosis.report.program_lines import ProgramLines
 from tfdbg_tui.diagnosis.report.root_evidence import RootEvidence
 from tfdbg_tui.diagnosis.report.suggestions import Suggestions
-from tfdbg_tui.diagnosis.report.weights import grown_first
 from tfdbg_tui.diagnosis.report.when import (
     batch_of,
     element_of,
@@ -176,9 +175,8 @@ class Diagnosis:
         )
         if case.training and case.outlier is None and rule in overflow.RULES:
             found = self._with_gap(found, root, case)
-        if rule.id in overflow.DIVERGED:
-            grown = grown_first(self.dataflow, root.event)
-            found = replace(found, evidence=f"{found.evidence}{grown}")
+        if case.weights is not None and rule.id in overflow.DIVERGED:
+            found = replace(found, evidence=f"{found.evidence}; {case.weights}")
         fell = (
             loss_that_fell(self.dataflow, root.event) if rule is overflow.NO_LOWER_BOUND else None
         )
@@ -211,7 +209,8 @@ class Diagnosis:
     def _with_gap(self, found: Finding, root: Root, case: Case) -> Finding:
         """Return a finding on what overflowed that says where it may have begun unseen."""
         gap = not_measured_before(self.dataflow, root.event)
-        may_begin = ": a batch there may have begun it" * (case.growth is None)
+        has_grown = case.growth is not None or overflow.weights_grew(case)
+        may_begin = "" if has_grown else ": a batch there may have begun it"
         return replace(found, evidence=f"{found.evidence}; {gap}{may_begin}") if gap else found
 
     def _led_back(self, found: Finding, large: FirstLarge) -> Finding:

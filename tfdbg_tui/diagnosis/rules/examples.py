@@ -91,6 +91,7 @@ def _surroundings(case: Case) -> list[str]:
         (case.steady, str(case.steady)),
         (case.fall, str(case.fall)),
         (case.loop_growth, str(case.loop_growth)),
+        (case.weights, str(case.weights)),
         (case.gradient_growth, f"the gradient: {case.gradient_growth}"),
         (case.outlier, str(case.outlier)),
         (case.start, str(case.start)),

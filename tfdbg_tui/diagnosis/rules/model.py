@@ -89,6 +89,33 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
+class WeightGrowth:
+    """How the weights grew of which that shows first, before something overflowed.
+
+    Attributes:
+        name: The variable that had grown most then.
+        first_step: The first step in which it was measured.
+        first: Its largest magnitude then.
+        last_step: The first step in which any weights had grown.
+        last: Its largest magnitude then.
+        most: How many times what they were at first any weights have become, up to the overflow.
+    """
+
+    name: str
+    first_step: int
+    first: float
+    last_step: int
+    last: float
+    most: float = 1.0
+
+    def __str__(self) -> str:
+        return (
+            f"the weights that grew first: {self.name}, from {self.first:.3g} in step "
+            f"{self.first_step:,} to {self.last:.3g} in step {self.last_step:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Fall:
     """How a loss that is below 0 has become smaller and smaller before.
 
@@ -197,6 +224,7 @@ class Case:
         fall: How a loss of the program has fallen before; None where none did so below 0.
         loop_growth: The same as `growth` over the iterations of a loop, in one run of it.
         gradient_growth: The same of the gradient that an optimizer makes it of.
+        weights: How weights grew in the steps before; None where none have, or it is no training.
         outlier: The data that it was made of, where they are far from those of the steps before.
         start: It or a loss, where that was huge before anything was trained.
         training: Whether the program changes variables, and has begun to.
@@ -230,6 +258,7 @@ class Case:
     fall: Fall | None = None
     loop_growth: Growth | None = None
     gradient_growth: Growth | None = None
+    weights: WeightGrowth | None = None
     outlier: Outlier | None = None
     start: Start | None = None
     training: bool = False

@@ -70,6 +70,7 @@ _RESHAPED = frozenset(("Cast", "Identity", "Reshape", "Transpose"))
 """Ops whose results are still the weights of a layer, where their inputs are."""
 
 _LOSS_SCALE = 256  # fewer are weights of losses
+_DIVERGED = 100.0  # times what they were at first, of weights
 _GROWN = 2  # computations that were finite before, where it is not told that a step lies between
 
 
@@ -158,6 +159,11 @@ def _grew_on_the_way_back(case: Case) -> Match | None:
 
 def _grew_in_training(case: Case) -> Match | None:
     return _by_growth(case, case.growth) if case.gradients else None
+
+
+def weights_grew(case: Case) -> bool:
+    """Condition: steps before have made weights many times as large: the training diverges."""
+    return case.weights is not None and case.weights.most >= _DIVERGED
 
 
 def _grew_without_gradients(case: Case) -> Match | None:
@@ -371,7 +377,10 @@ RULES = (
         id="gradient-overflow",
         title="The gradient overflowed",
         op_types=MATMULS | _SUMS | _PRODUCTS,
-        test=downgraded(also(overflow(), in_backward), unless=_divides_nothing),
+        test=downgraded(
+            also(overflow(), in_backward, lambda case: not weights_grew(case)),
+            unless=_divides_nothing,
+        ),
         why="Gradients grow from layer to layer, or the loss is huge: here they left the range.",
         fix="Clip gradients (clipnorm), lower the learning rate, scale the loss or the data.",
         fix_in_recurrent=OVER_TIME,
