@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -22,6 +23,7 @@ from tfdbg_tui.diagnosis.events import (
 from tfdbg_tui.diagnosis.gradients import ForwardOp, is_backward
 from tfdbg_tui.diagnosis.history import by_step, history_of, magnitudes_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, is_recurrent, layer_before, output_of
+from tfdbg_tui.diagnosis.learning_rates import LearningRate, learning_rates
 from tfdbg_tui.diagnosis.locations import location_of, starts_fit
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
@@ -50,6 +52,7 @@ from tfdbg_tui.diagnosis.rules import explain, overflow
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     IN_ALL_STEPS,
     NOTHING_TRAINED,
+    STEPS_TOO_LONG,
     TRAINING_DIVERGES,
     UPDATES_NEXT_TO_NOTHING,
     UPDATES_TOO_SMALL,
@@ -81,6 +84,8 @@ _OF_NO_LAYER = (
     UPDATES_NEXT_TO_NOTHING,
 )
 """Suspects for which no layer is to blame: they are told at the line that trains."""
+_OF_RATE = (STEPS_TOO_LONG, UPDATES_TOO_SMALL, UPDATES_NEXT_TO_NOTHING)
+"""Suspects that are told at the line that made the optimizer, where there is one."""
 _MAY_HIDE = "a select may leave out its value, but not its slope"
 
 
@@ -177,6 +182,8 @@ class Diagnosis:
             found = self._with_gap(found, root, case)
         if case.weights is not None and rule.id in overflow.DIVERGED:
             found = replace(found, evidence=f"{found.evidence}; {case.weights}")
+        if rule.id in overflow.DIVERGED:
+            found = self._with_rates(found)
         fell = (
             loss_that_fell(self.dataflow, root.event) if rule is overflow.NO_LOWER_BOUND else None
         )
@@ -344,8 +351,30 @@ class Diagnosis:
         if suspect.layer is not None:
             finding = replace(finding, layer=suspect.layer, input_layer=None, variables=())
         if suspect.line is not None:
-            return _at_line(finding, suspect.line, suspect.stack_id, "its op is at")
-        return finding if suspect.rule in _OF_NO_LAYER else self._at_layer(finding)
+            finding = _at_line(finding, suspect.line, suspect.stack_id, "its op is at")
+        elif suspect.rule not in _OF_NO_LAYER:
+            finding = self._at_layer(finding)
+        if suspect.rule is TRAINING_DIVERGES:
+            return self._with_rates(finding)
+        return self._at_rate(finding) if suspect.rule in _OF_RATE else finding
+
+    @cached_property
+    def _rates(self) -> list[LearningRate]:
+        return learning_rates(self.dataflow)
+
+    def _with_rates(self, found: Finding) -> Finding:
+        """Return a finding with the learning rates."""
+        rates = " and ".join(map(str, self._rates))
+        said = f"; the learning rate{'s are' if len(self._rates) > 1 else ' is'} {rates}"
+        return replace(found, evidence=f"{found.evidence}{said}") if rates else found
+
+    def _at_rate(self, found: Finding) -> Finding:
+        """Return a finding with the learning rate, at the line that made the only optimizer."""
+        told = self._with_rates(found)
+        rate = self._rates[0] if len(self._rates) == 1 else None
+        if rate is None or rate.line is None:
+            return told
+        return _at_line(told, rate.line, rate.stack_id, "trained at")
 
     def _since(self, suspect: Suspect) -> int | None:
         """Return from which step on it is so; None for the step of its tensor."""
