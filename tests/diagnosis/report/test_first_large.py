@@ -95,10 +95,15 @@ def test_what_overflows_in_the_forward_pass_is_where_it_was(tmp_path: Path) -> N
     assert "large first" not in first_root(tmp_path, program).evidence
 
 
-@pytest.mark.parametrize(("before", "is_far"), [(1.0, True), (1e19, False), (0.0, False)])
+@pytest.mark.parametrize(
+    ("before", "at", "is_far"),
+    [(1.0, 9, True), (1.0, 1, True), (1e19, 9, False), (0.0, 9, False)],
+)
 def test_one_batch_of_data_is_to_blame_if_it_is_far_from_those_before(
-    tmp_path: Path, before: float, *, is_far: bool
+    tmp_path: Path, before: float, at: int, *, is_far: bool
 ) -> None:
+    """One step before is enough where no data are as large as that."""
+
     def program() -> None:
         weights = tf.Variable([[0.5], [-0.25]])
 
@@ -112,9 +117,9 @@ def test_one_batch_of_data_is_to_blame_if_it_is_far_from_those_before(
 
         for number in range(10):
             with tfdbg_tui.step(number):
-                step(tf.constant([[1e21 if number == 9 else before, 0.0]]))
+                step(tf.constant([[1e21 if number == at else before, 0.0]]))
 
     root = first_root(tmp_path, program)
-    assert root.step == 9  # which is not measured if nothing is bad
+    assert root.step == at  # step 9 is not measured if nothing is bad
     assert (root.rule == "batch-far-from-others") is is_far
     assert ("in all steps measured before" in root.evidence) is is_far

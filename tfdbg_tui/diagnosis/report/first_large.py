@@ -29,6 +29,7 @@ _SUMMED = 16.0  # times that a product of matrices may be larger than its larges
 _WIDEST = 1e38  # a type with a smaller limit overflows by what is not large
 _LONGEST = 400  # tensors
 _MANY = 3  # measured steps before that data are compared with
+_HUGE = 1e15  # that no data are: one step before is enough to tell such apart
 _FAR = 1e3  # times as large are those of a batch that is far from all others
 _FROM_SMALL = DIVISIONS | EXPONENTIALS | {"Pow", "Reciprocal", "Rsqrt"}
 """Ops that make large numbers of small ones."""
@@ -106,7 +107,8 @@ def outlier_of(dataflow: Dataflow, event: TensorEvent) -> Outlier | None:
         before = found.largest[found.rows < made.index]
         others = float(before.max(initial=0.0))
         # Of batches that were all 0 nothing is known of how large others are.
-        is_far = len(before) >= _MANY and others and largest > _FAR * others
+        is_known = len(before) >= _MANY or largest >= _HUGE
+        is_far = is_known and others and largest > _FAR * others
         return Outlier(name_of(dataflow.run, made), largest, others) if is_far else None
     return None
 
