@@ -266,6 +266,9 @@ def test_a_schedule_that_ends_too_early(
     last = len(added) - 1
     when = f"steps {last - 10} to {last} of 0 to {last} (counted)"
     assert all(finding.when == when for finding in suspects)
+    is_nothing = not any(added[-11:])
+    assert all(("others is 0 in" in one.evidence) is is_nothing for one in suspects)
+    assert all(("counts batches" in one.fix) is is_nothing for one in suspects)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis.dataflow import Dataflow
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.report.diagnosis import diagnose
-from tfdbg_tui.diagnosis.report.growth import start_of
+from tfdbg_tui.diagnosis.report.growth import not_measured_before, start_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,3 +95,17 @@ def test_a_divergence_is_told_with_the_weights_that_grew_first(
         "second": "second, from 0.5 in step 0 to 2",
     }
     assert f"the weights that grew first: {grown[grows]} in step 1" in root.evidence
+
+
+def test_what_a_loop_computes_in_the_same_step_is_no_step_before(tmp_path: Path) -> None:
+    recorded = Program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.op("f", "MatMul", "product", "x:0", "y:0")
+    for step, measured in enumerate((True, False, True)):
+        for iteration in range(3):
+            is_measured = measured and not iteration
+            recorded.trace("f", "product", floats(2), serial=step + 1, extremes=is_measured)
+        recorded.execution("f", [], {step + 9: floats(1)}, "f", serial=step + 1, step=step)
+    dataflow = Dataflow(recorded.open())
+    said = [not_measured_before(dataflow, TensorEvent("graph_execution", row, 0)) for row in (6, 8)]
+    assert said == ["at most 2 when it was measured last, and not measured in steps 0 to 1", ""]

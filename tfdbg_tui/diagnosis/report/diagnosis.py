@@ -55,6 +55,7 @@ from tfdbg_tui.diagnosis.rules.silent.defects import (
     STEPS_TOO_LONG,
     TRAINING_DIVERGES,
     UPDATES_NEXT_TO_NOTHING,
+    UPDATES_OF_ZERO,
     UPDATES_TOO_SMALL,
 )
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
@@ -82,9 +83,10 @@ _OF_NO_LAYER = (
     NOTHING_TRAINED,
     UPDATES_TOO_SMALL,
     UPDATES_NEXT_TO_NOTHING,
+    UPDATES_OF_ZERO,
 )
 """Suspects for which no layer is to blame: they are told at the line that trains."""
-_OF_RATE = (STEPS_TOO_LONG, UPDATES_TOO_SMALL, UPDATES_NEXT_TO_NOTHING)
+_OF_RATE = (STEPS_TOO_LONG, UPDATES_TOO_SMALL, UPDATES_NEXT_TO_NOTHING, UPDATES_OF_ZERO)
 """Suspects that are told at the line that made the optimizer, where there is one."""
 _MAY_HIDE = "a select may leave out its value, but not its slope"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -207,6 +209,10 @@ def not_measured_before(dataflow: Dataflow, event: TensorEvent) -> str:
     rows = timeline.rows_of(event.index) if in_graph else timeline.alike(event.index)
     found = found.some(found.rows < event.index)
     rows = rows[(rows > found.rows[-1]) & (rows < event.index)] if len(found) else found.rows
+    now = step_of(dataflow, event)
+    # A loop computes it many times in the same step: how it grew there is told by its iterations.
+    in_step = partial(_is_in_step, dataflow, event, now)
+    rows = rows[: bisect_left(rows.tolist(), True, key=in_step)]
     ends = (replace(event, index=row) for row in (rows[[0, -1]].tolist() if len(rows) else ()))
     steps = [step for end in ends if (step := step_of(dataflow, end)) is not None]
     if not steps:
@@ -214,6 +220,18 @@ def not_measured_before(dataflow: Dataflow, event: TensorEvent) -> str:
     first, last = steps[0], steps[-1]
     which = f"step {first:,}" if first == last else f"steps {first:,} to {last:,}"
     return f"at most {found.largest[-1]:.3g} when it was measured last, and not measured in {which}"
+
+
+def _is_in_step(dataflow: Dataflow, event: TensorEvent, step: int | None, row: int) -> bool:
+    """Whether a computation of a tensor is in a step.
+
+    Args:
+        dataflow: Of the run.
+        event: Another computation of the tensor.
+        step: The step.
+        row: The computation.
+    """
+    return step_of(dataflow, replace(event, index=row)) == step
 
 
 def _in_loop(

@@ -344,6 +344,14 @@ UPDATES_NEXT_TO_NOTHING = replace(
     "would have to be made to change it, and the loss stays what it was.",
 )
 """The same where the variables do change, which shows in no loss."""
+UPDATES_OF_ZERO = replace(
+    UPDATES_TOO_SMALL,
+    why="The optimizer adds exactly 0: its learning rate is 0, as that of a schedule that has come "
+    "to its end, and nothing is learned from then on.",
+    fix="Let the schedule last as long as the training: decay_steps counts batches, not epochs. "
+    "Look at what sets the learning rate.",
+)
+"""The same where nothing is rounded."""
 PENALTY_TOO_STRONG = Defect(
     id="penalty-too-strong",
     title="A penalty or weight decay so strong that weights go to 0, and nothing else is learned",

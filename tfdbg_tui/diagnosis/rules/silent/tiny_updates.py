@@ -12,6 +12,7 @@ from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     UPDATES_NEXT_TO_NOTHING,
+    UPDATES_OF_ZERO,
     UPDATES_TOO_SMALL,
 )
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
@@ -116,13 +117,18 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
         largest = max(updates, key=lambda update: float(update.share[since:].max()))
         if _is_meant(largest.largest, since):
             continue
-        evidence = (
-            f"what is added to {largest.variable.name} is at most "
-            f"{largest.largest[since:].max():.3g}, which is {largest.share[since:].max():.1g} of "
-            f"its largest number, in {'the last' if since else 'all'} "
-            f"{len(largest.share) - since:,} steps measured, and no more of others that do not "
-            f"begin with 0; {told}"
+        most = float(largest.largest[since:].max())
+        in_steps = (
+            f"in {'the last' if since else 'all'} {len(largest.share) - since:,} steps measured"
         )
+        evidence = (
+            f"what is added to {largest.variable.name} is at most {most:.3g}, which is "
+            f"{largest.share[since:].max():.1g} of its largest number, {in_steps}, and no more of "
+            f"others that do not begin with 0; {told}"
+        )
+        if not most:
+            rule = UPDATES_OF_ZERO
+            evidence = f"what is added to {largest.variable.name} and others is 0 {in_steps}"
         match, step = Match("likely", evidence), int(largest.steps[since])
         yield Suspect(
             largest.event,
