@@ -1652,13 +1652,14 @@ def test_layers_behind_a_normalisation_of_one_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("relu", "loss", "gradient", "expected"),
+    ("relu", "loss", "gradient", "given", "expected"),
     [
-        (0.0, 9.9, 0.0, ["dead-relu"]),
-        (7.0, 9.9, 0.0, ["no-gradient"]),
-        (0.0, (9.9, 0.0), 0.0, []),  # a hinge: all is learned
-        (7.0, 0.0, 0.0, ["no-gradient"]),
-        (0.0, 9.9, 0.1, []),
+        (0.0, 9.9, 0.0, 1.0, ["dead-relu"]),
+        (7.0, 9.9, 0.0, 1.0, ["no-gradient"]),
+        (0.0, (9.9, 0.0), 0.0, 1.0, []),  # a hinge: all is learned
+        (7.0, 0.0, 0.0, 1.0, ["no-gradient"]),
+        (7.0, 0.0, 0.0, 0.0, ["no-gradient"]),  # weights of samples that are 0
+        (0.0, 9.9, 0.1, 1.0, []),
     ],
 )
 def test_gradients_that_are_zero_in_all_layers(
@@ -1666,13 +1667,16 @@ def test_gradients_that_are_zero_in_all_layers(
     relu: float,
     loss: float | tuple[float, float],
     gradient: float,
+    given: float,
     expected: list[str],
 ) -> None:
     first_loss, last_loss = loss if isinstance(loss, tuple) else (loss, loss)
     recorded = program(tmp_path)
     recorded.op("f", "Relu", "Relu", "x:0")
     recorded.op("f", "ClipByValue", "ClipByValue", "Relu:0", "low:0", "high:0")
-    recorded.op("f", "Mean", "loss", "ClipByValue:0", "axes:0")
+    recorded.op("f", "Placeholder", "given")
+    recorded.op("f", "Mul", "weighted", "ClipByValue:0", "given:0")
+    recorded.op("f", "Mean", "loss", "weighted:0", "axes:0")
     recorded.op("f", "Fill", "gradient_tape/Fill", "shape:0", "one:0")
     recorded.op("f", "SelectV2", "gradient_tape/ClipByValue/SelectV2", "gradient_tape/Fill:0")
     made = "gradient_tape/ClipByValue/SelectV2:0"
@@ -1684,6 +1688,7 @@ def test_gradients_that_are_zero_in_all_layers(
     recorded.gradients([7], of=("f", "loss:0"))
     for step in range(STEPS):
         values = {"Relu": some(relu, 5), "ClipByValue": some(min(relu, 1), 5)}
+        values |= {"given": some(given, 5), "weighted": some(given * min(relu, 1), 5)}
         values |= {
             "loss": some(last_loss if step else first_loss, 1),
             "gradient_tape/Fill": some(1),
@@ -1697,8 +1702,9 @@ def test_gradients_that_are_zero_in_all_layers(
     report = diagnose(recorded.open())
     assert [finding.rule for finding in report.suspects] == expected
     if expected == ["no-gradient"]:
-        place = "gradient_tape/ClipByValue/SelectV2" if loss else "loss"
+        place = "gradient_tape/ClipByValue/SelectV2" if loss else ("loss" if given else "given")
         assert report.suspects[0].op_name == place
+        assert ("sample weights" in report.suspects[0].why) is (not given)
 
 
 @pytest.mark.parametrize(("weights", "expected"), [(0.0, ["layer-never-changes"]), (0.5, [])])

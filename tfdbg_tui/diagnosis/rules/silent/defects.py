@@ -319,6 +319,14 @@ LOSS_OF_ZERO = replace(
     fix="Look at what the loss is clipped at, at the signs of what it compares, and at its masks "
     "and weights.",
 )
+DATA_OF_ZERO = replace(
+    NO_GRADIENT,
+    why="The loss is 0 in all steps, as it is multiplied by, or made of, what came in with the "
+    "data and is 0 everywhere: sample weights, a mask, or targets.",
+    fix="Look at what is given besides the inputs (sample_weight, class_weight, a mask, the "
+    "targets): a division of integers, say, gives 0 for each share of a whole.",
+)
+"""The same where what is 0 first is no result of an op."""
 ONLY_OF_PENALTIES = replace(
     NO_GRADIENT,
     why="What compares the model with the data has no gradient: an op on the way has none. Only "
@@ -379,7 +387,7 @@ IN_ALL_STEPS = frozenset(
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
-        ONLY_OF_PENALTIES,
+        *(DATA_OF_ZERO, ONLY_OF_PENALTIES),
     )
 )
 """Rules that are told only of what is so in all steps that were measured."""

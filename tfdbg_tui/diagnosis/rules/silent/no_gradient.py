@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.cuts import find_cuts_beside_penalties
 from tfdbg_tui.diagnosis.events import op_type_of, size_of
 from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
-from tfdbg_tui.diagnosis.op_traits import OF_WEIGHTS
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
 from tfdbg_tui.diagnosis.rules.silent.defects import (
+    DATA_OF_ZERO,
     LAYER_NEVER_CHANGES,
     LOSS_OF_ZERO,
     NO_GRADIENT,
@@ -88,7 +89,8 @@ def find_no_gradient(
         match = Match("likely", f"the loss is 0, and {evidence}")
         loss, _ = measured_losses[0]
         made_zero = first_zero(dataflow, loss, lambda one: op_type_of(dataflow.run, one) != "Const")
-        yield Suspect(made_zero, LOSS_OF_ZERO, match, steps)
+        came_in = op_type_of(dataflow.run, made_zero) in ARGUMENTS
+        yield Suspect(made_zero, DATA_OF_ZERO if came_in else LOSS_OF_ZERO, match, steps)
         return
     if measured_losses and not any(largest.all() for _, largest in measured_losses):
         return  # All is learned.
