@@ -360,6 +360,21 @@ async def test_eager_chains_tell_neither_the_op_type_twice_nor_that_they_are_eag
         assert title.split()[:3] == ["tensor", "came", "by"]
 
 
+async def test_a_card_that_has_no_room_says_how_much_is_below(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 20)) as opened:
+        await opened.press("a", "w")
+        pane = opened.app.query_one("#cause", Cause)
+        (title,) = (line for line in opened.screen().split("\n") if " Cause " in line)
+        (told,) = re.findall(r"proved · (\d+) more lines? below", title)
+        shown = pane.size.height
+        assert shown + int(told) == pane.row_count
+        await opened.press("tab", "G")
+        (title,) = (line for line in opened.screen().split("\n") if " Cause " in line)
+        assert "below" not in title
+
+
 async def test_of_the_place_of_a_root_the_file_and_the_line_are_never_cut(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -237,11 +237,12 @@ class Pane(VirtualList):
         """See `VirtualList`; a pane out of sight waits until it is shown."""
         if self.display and self.size.width:
             super().update()
-            self._show_title()
+            self.show_title()
         else:
             self.row_count = 0  # the rows that it had may be gone by the time it is shown
 
-    def _show_title(self) -> None:
+    def show_title(self) -> None:
+        """Show in the frame what the pane is, and what there is to say of all of it."""
         summary = self.charset.safe(self.summary())
         found = self.charset.safe(self._search_words())
         has_keys = self.session.focus.pane == self.spec.name

@@ -134,10 +134,17 @@ class Cause(ChainPane):
         mark = self.charset.focus if self._chosen(line) else " "
         return DrawnRow(((mark, "key"), *line.cells), line.behind)
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """See Textual: fewer lines are below, or more."""
+        super().watch_scroll_y(old_value, new_value)
+        self.show_title()
+
     def summary(self) -> str:
-        """See `Pane`: how sure it is."""
-        chain = self.found_chain
-        return chain.finding.certainty if chain and chain.finding else ""
+        """See `Pane`: how sure it is, and how much of the card, as the fix, has no room."""
+        chain, below = self.found_chain, self.rows_below
+        certainty = chain.finding.certainty if chain and chain.finding else ""
+        more = f"{below} more line{'s' * (below != 1)} below" if below else ""
+        return f" {self.charset.dot} ".join(filter(None, (certainty, more)))
 
     def _lay_out(self, chain: Chain, width: int) -> list[CardLine]:
         lines: list[CardLine] = []

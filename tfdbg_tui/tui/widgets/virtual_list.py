@@ -283,6 +283,12 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
         whole = sum(line == self._lines_of(row)[-1] for row, line in shown)
         return whole + self._page_lines - len(shown)
 
+    @property
+    def rows_below(self) -> int:
+        """Number of rows that come after those in view."""
+        shown = [row for row, _ in self._placed if row < self.row_count]
+        return self.row_count - 1 - shown[-1] if shown else 0
+
     def _repaint(self) -> None:
         """Refresh the lines that would now look different, those next to each other at once."""
         start = None
