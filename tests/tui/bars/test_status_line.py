@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis import Explanation
+from tfdbg_tui.diagnosis import Explanation, Report
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.bars.status_line import StatusLine
 from tfdbg_tui.tui.navigation import settle
@@ -13,7 +13,25 @@ from tfdbg_tui.tui.session.snapshot import Snapshot
 from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.conftest import GrowingRun, RecordedLogdirs
+
+
+def test_of_when_the_first_was_bad_the_batch_goes_after_the_number_of_steps(
+    explained: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session(settle, "alerts")
+    session.load(explained)
+    assert explained.explanation is not None
+    session.explain(explained.explanation)
+    when = "step 12 of 0 to 59, batch 13 of epoch 1"
+    monkeypatch.setattr(Report, "first_bad", when)
+    line = StatusLine(session, ASCII, "logdir", id="status")
+    ends = ["".join(cell[0] for cell in line.line(width)).rstrip() for width in (120, 80, 68)]
+    assert ends[0].endswith(f", {when}")
+    assert ends[1].endswith(", step 12, batch 13 of epoch 1")
+    assert ends[2].endswith(", step 12 of 0 to 59"), "where that has no room either"
 
 
 def _end_of_line(session: Session) -> list[tuple[str, str]]:

@@ -167,7 +167,9 @@ def _when_first_bad(snapshot: Snapshot | None) -> tuple[str, ...]:
     """Return when the first was bad, in more and in fewer words."""
     explanation = snapshot.explanation if snapshot else None
     when = explanation.report.first_bad if explanation else ""
-    return when, when.partition(", ")[0], when.partition(" of ")[0]
+    step, comma, batch = when.partition(", ")
+    brief = step.partition(" of ")[0]
+    return when, brief + comma + batch if batch else when, step, brief
 
 
 def _fit(facts: list[Cell], right: Line, width: int) -> bool:
