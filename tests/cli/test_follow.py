@@ -96,6 +96,14 @@ def test_a_circular_buffer_is_named(logdirs: RecordedLogdirs, tmp_path: Path) ->
     assert b"circular_buffer_size=-1" in told
 
 
+@pytest.mark.parametrize("seconds", ["-5", "nan"])
+def test_no_time_is_waited_that_is_none(
+    logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str], seconds: str
+) -> None:
+    assert main(["diagnose", str(logdirs["mnist"]), "--follow", f"--timeout={seconds}"]) == 2
+    assert "a number of seconds from 0 on" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", [["--timeout", "3"], ["--until", "suspect"]])
 def test_options_of_following_need_it(
     logdirs: RecordedLogdirs, capsys: pytest.CaptureFixture[str], option: list[str]

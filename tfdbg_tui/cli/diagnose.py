@@ -102,6 +102,8 @@ def run(args: argparse.Namespace) -> int:
         raise LogdirError("--until needs --follow: without it, the logdir is read once")
     if args.timeout is not None and not args.follow:
         raise LogdirError("--timeout needs --follow: without it, the logdir is read once")
+    if args.timeout is not None and not args.timeout >= 0:
+        raise LogdirError("--timeout takes a number of seconds from 0 on")
     if args.jobs is not None and args.jobs < 1:
         raise LogdirError("--jobs takes a number from 1 on")
     return put_diagnosis(args, suspects_are_bad=args.until == "suspect")

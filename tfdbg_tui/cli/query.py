@@ -75,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         _write_table(rows, _SHOWN if args.limit is None else args.limit)
     if rows.unknown:
-        tell(f"of {counted(rows.unknown, 'event')} the dump does not say whether they fit")
+        fit = "it fits" if rows.unknown == 1 else "they fit"
+        tell(f"of {counted(rows.unknown, 'event')} the dump does not say whether {fit}")
     return 0
 
 

@@ -65,6 +65,10 @@ def test_that_recording_is_off_is_said_instead_of_how_fast_it_is(
     told = {width: "".join(text for text, _ in line(width)) for width in (80, 120)}
     assert told[80] == " recording is off: P switches it on · first bad tensor Log:0"
     assert "recording is off, as the user has asked for it: P switches" in told[120]
+    full = replace(pause, reason="max_gigabytes=0.02 is reached, with what is bad")
+    live.note(replace(run, omissions=(full,), state=replace(run.state, writing=True)))
+    brief = "".join(text for text, _ in line(80))
+    assert brief.startswith(" recording is off: ! tells why, P switches it on")
 
 
 def test_what_has_not_been_read_yet_is_not_called_missing(

@@ -45,7 +45,7 @@ def test_what_is_no_file_here_is_not_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(editor.EditorError, match="no such file"):
+    with pytest.raises(editor.EditorError, match=f"no such file on this machine: {path}"):
         editor.existing_file(path)
 
 

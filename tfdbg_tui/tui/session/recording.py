@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis import RecordingStatus, StatusTracker, duration
 from tfdbg_tui.tui.terminal.text import compact
+from tfdbg_tui.wire import omissions
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import Phase
@@ -99,8 +100,7 @@ class Recording:
         status = self.tracker.status()
         cells: list[Cell] = []
         if self._off_because:  # nothing new is what one expects then
-            because = "" if brief else f", as {self._off_because}"
-            cells.append((f"recording is off{because}: P switches it on", "match"))
+            cells.append((self._off(brief=brief), "match"))
         elif status is not None and (self.attached or self.growing or self.program):
             cells.append(self._words(status))
         elif self.program is not None:
@@ -116,6 +116,12 @@ class Recording:
         if self.announcement:
             cells.append((self.announcement, "chip-bad"))
         return cells
+
+    def _off(self, *, brief: bool) -> str:
+        if not brief:
+            return f"recording is off, as {self._off_because}: P switches it on"
+        is_asked_for = self._off_because == omissions.BY_THE_USER
+        return f"recording is off: {'' if is_asked_for else '! tells why, '}P switches it on"
 
     def _words(self, status: RecordingStatus) -> Cell:
         silent, program = duration(status.silent), self.program

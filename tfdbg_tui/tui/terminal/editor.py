@@ -37,7 +37,7 @@ def existing_file(path: str) -> str:
     except (OSError, ValueError):
         is_file = False
     if not is_file:
-        raise EditorError("no such file on this machine")
+        raise EditorError(f"no such file on this machine: {path}")
     if not found.isprintable() or ":" in found.split(os.sep)[1]:
         raise EditorError("the name of this file is not safe to hand to an editor")
     return found

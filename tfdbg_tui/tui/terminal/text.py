@@ -57,7 +57,7 @@ class Charset:
         minus: A minus sign.
         times: Between a kind of value and how many there are.
         dot: Separates facts in a line; also a zero count.
-        ellipsis: Where text has been cut out, one cell.
+        ellipsis: Where text has been cut out, or is to come.
         begin: Where its beginning has been, one cell: a path does not begin so.
         right: From here to there.
         inside: From a graph to one built in it.
@@ -233,7 +233,7 @@ ASCII = Charset(
     minus="-",
     times="x",
     dot=".",
-    ellipsis="~",
+    ellipsis="..",
     begin="<",
     right="->",
     inside=">",
