@@ -41,6 +41,15 @@ def test_a_job_is_one_however_its_logdirs_are_given(
     assert "workers 0 and 1 through the all-reduce at programs.py" in text
 
 
+def test_who_follows_a_job_is_told_that_it_is_one_process(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["diagnose", str(recorded / "loop_2_apart"), "--follow", "--timeout", "0"])
+    said = capsys.readouterr().err
+    assert "3 processes of a job; --follow looks at the newest alone" in said
+    assert "without it the report is on all" in said
+
+
 @pytest.mark.parametrize(
     ("names", "code"),
     [

@@ -162,7 +162,11 @@ def _say_which_run(runs: Sequence[RunFiles]) -> None:
         newest = runs[-1]
         is_only = [files.label for files in runs].count(newest.label) == 1
         which = f"--run {newest.label}" if is_only else f"in {newest.directory}"  # of copies
-        tell(f"{len(runs)} runs; this is about the newest, {which}")
+        if are_of_a_cluster(runs):
+            words = "processes of a job; --follow looks at the newest alone"
+            tell(f"{len(runs)} {words}, {which}: without it the report is on all")
+        else:
+            tell(f"{len(runs)} runs; this is about the newest, {which}")
 
 
 def _run_fleet(args: argparse.Namespace) -> int:
