@@ -212,3 +212,4 @@ async def test_sorted_rows_may_lack_the_number(open_app: Open, logdirs: Recorded
         highest = [trace.summary.maximum if trace.summary else None for trace in listed(opened)]
         assert None in highest
         assert max(number for number in highest if number is not None) == highest[0]
+        assert f"largest first, {highest.count(None):,} not on record" in opened.screen()

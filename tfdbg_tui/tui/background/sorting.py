@@ -147,7 +147,8 @@ def sorted_list(
     """
     keys = _keys(keys_of, sort.column, to_sort, known)
     rows = in_order(to_sort.ids, keys, reverse=sort.reverse)
-    return Found(Sorted(sort, filtered, rows), to_sort.ids, keys)
+    unknown = int(np.isnan(keys).sum()) if sort.column in NUMBERS else 0
+    return Found(Sorted(sort, filtered, rows, unknown), to_sort.ids, keys)
 
 
 def _keys(keys_of: KeysOf, column: str, to_sort: ToSort, known: Found | None) -> Floats:

@@ -205,7 +205,10 @@ class Pane(VirtualList):
         if sort is None or session.snapshot is None:
             return ""
         found = session.snapshot.sorted_in(self.spec.name, session.focus)
-        return f" {self.charset.dot} {sort.words}{'' if found else self.charset.ellipsis}"
+        if found is None:
+            return f" {self.charset.dot} {sort.words}{self.charset.ellipsis}"
+        unknown = f", {found.unknown:,} not on record" if found.unknown else ""
+        return f" {self.charset.dot} {sort.words}{unknown}"
 
     @property
     def _searched(self) -> Searched | None:

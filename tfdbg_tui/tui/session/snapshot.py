@@ -95,11 +95,13 @@ class Sorted:
         sort: By what.
         filter: The filter of the pane.
         rows: What it lists: rows of the run's list, or positions of alerts.
+        unknown: Of how many, which come last, the number is not on record.
     """
 
     sort: Sort
     filter: str
     rows: npt.NDArray[np.int64]
+    unknown: int = 0
 
 
 NOTHING_YET = Listed(np.zeros(0, np.int64), 0, complete=False)
