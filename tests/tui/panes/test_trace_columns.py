@@ -96,6 +96,13 @@ def test_the_smallest_number_does_not_stand_without_the_largest() -> None:
     assert "min" in shown[-1]
 
 
+def test_the_smallest_number_needs_only_its_own_room_beside_the_largest() -> None:
+    facts = {"min": "-0.0002143", "max": "1.234e+05"}
+    rows = [TraceRow("some_scope/dense_layer/MatMul:0", facts, row("a:0").summary)]
+    by_max = choose_columns(rows, 48, UNICODE, several_devices=False, sorted_by="max")
+    assert [title for title, _ in by_max.facts] == ["min", "max"]
+
+
 def test_a_very_long_name_leaves_room_for_the_columns_of_all_rows() -> None:
     long = "compile_loss/sparse_categorical_crossentropy/" + "/".join(["SoftmaxCrossEntropy"] * 4)
     facts = {"line": "train.py:67", "dtype": "float32", "min": "-5.695", "max": "7.637"}

@@ -11,7 +11,7 @@ from tfdbg_tui.tui.widgets import chips
 from tfdbg_tui.tui.widgets.names import least_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from tfdbg_tui.logdir import TensorSummary
     from tfdbg_tui.tui.terminal.text import Charset
@@ -75,6 +75,81 @@ class TraceColumns:
         return self.name + sum(width for _, width in self.facts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the rows on screen would take, in cells, and the room that there is.
+
+    Attributes:
+        names: The names of their tensors.
+        facts: Width of each further column, the space in front included; 0 for an empty one.
+        counts: Width of the column of each kind of value.
+        room: Cells for all columns.
+        sorted_by: Title of the column that is not to be left out; "" for none.
+    """
+
+    names: Sequence[str]
+    facts: Mapping[str, int]
+    counts: tuple[int, ...]
+    room: int
+    sorted_by: str
+
+    @property
+    def full(self) -> int:
+        """What the longest name needs."""
+        return _in_steps(max(map(cell_len, self.names), default=0))
+
+    @property
+    def tail(self) -> int:
+        """What the last two parts of each name need."""
+        return _in_steps(least_of(self.names))
+
+
+class _Shared:
+    """The room of a row while it is shared out.
+
+    Attributes:
+        name: Cells of the tensor's name so far.
+        left: Cells that no column has yet.
+
+    Args:
+        wanted: What the rows would take.
+        room: Cells for the name and the further columns.
+    """
+
+    def __init__(self, wanted: _Wanted, room: int) -> None:
+        by = wanted.facts.get(wanted.sorted_by, 0)
+        most = wanted.tail if by else min(wanted.tail, _TAIL)
+        self.name = max(_LEAST_NAME, min(most, room - by))
+        self.left = room - self.name
+        self._full = wanted.full
+        self._widths = wanted.facts
+        self._chosen: set[str] = set()
+
+    def take(self, *titles: str) -> None:
+        """Give room to those of some columns that it is enough for."""
+        for title in titles:
+            width = self._widths.get(title, 0)
+            if title not in self._chosen and 0 < width <= self.left:
+                self._chosen.add(title)
+                self.left -= width
+
+    def take_all(self, titles: Sequence[str]) -> None:
+        """Give room to some columns if it is enough for all of them."""
+        if sum(self._widths.get(title, 0) for title in set(titles) - self._chosen) <= self.left:
+            self.take(*titles)
+
+    def widen(self, wanted: int) -> None:
+        """Give the name as many cells as it needs, up to `wanted`."""
+        more = min(self.left, max(0, min(self._full, wanted) - self.name))
+        self.name += more
+        self.left -= more
+
+    def in_order(self) -> tuple[tuple[str, int], ...]:
+        """Return title and width of the chosen columns, in the order of the screen."""
+        titles = dict.fromkeys(("op type", "layer", *_FIRST, *_LAST, *_EXTREMES, *_BESIDES))
+        return tuple((title, self._widths[title]) for title in titles if title in self._chosen)
+
+
 def choose_columns(
     rows: Sequence[TraceRow],
     room: int,
@@ -92,20 +167,24 @@ def choose_columns(
         several_devices: Whether the device tells anything.
         sorted_by: The column that is not to be left out: the title of a fact, or a kind of value.
     """
-    counts = chips.column_widths([row.summary for row in rows], charset)
-    facts = _widths(rows, several_devices=several_devices or sorted_by == "device")
-    names = [charset.safe(row.name) for row in rows]
-    columns = _named(names, facts, counts, room, sorted_by)
+    wanted = _Wanted(
+        names=[charset.safe(row.name) for row in rows],
+        facts=_widths(rows, several_devices=several_devices or sorted_by == "device"),
+        counts=chips.column_widths([row.summary for row in rows], charset),
+        room=room,
+        sorted_by=sorted_by,
+    )
+    columns = _named(wanted)
     if sorted_by in _BAD or not all(map(_is_healthy, rows)):
         return columns
-    healthy = (0,) * chips.NUM_BAD + counts[chips.NUM_BAD :]
-    instead = _named(names, facts, healthy, room, sorted_by, first=_EXTREMES)
-    if columns.most_of_name < min(_tail(names), instead.most_of_name):
+    healthy = replace(wanted, counts=(0,) * chips.NUM_BAD + wanted.counts[chips.NUM_BAD :])
+    instead = _named(healthy, first=_EXTREMES)
+    if columns.most_of_name < min(wanted.tail, instead.most_of_name):
         return instead
-    if _alike(names, columns, charset):
-        return _named(names, facts, healthy, room, sorted_by, good=room)
+    if _alike(wanted.names, columns, charset):
+        return _named(healthy, good=room)
     gains = "min" in dict(instead.facts) and "min" not in dict(columns.facts)
-    return instead if gains and instead.name >= min(columns.name, _tail(names)) else columns
+    return instead if gains and instead.name >= min(columns.name, wanted.tail) else columns
 
 
 def _alike(names: Sequence[str], columns: TraceColumns, charset: Charset) -> bool:
@@ -120,77 +199,54 @@ def _is_healthy(row: TraceRow) -> bool:
     return summary is not None and (summary.nan, summary.neg_inf, summary.pos_inf) == (0, 0, 0)
 
 
-def _named(
-    names: Sequence[str],
-    facts: dict[str, int],
-    counts: tuple[int, ...],
-    room: int,
-    sorted_by: str,
-    first: Sequence[str] = (),
-    good: int = _GOOD_NAME,
-) -> TraceColumns:
-    """Share the room out, and leave the scopes that all names share out where they lack room."""
-    columns = _share(names, facts, counts, room, sorted_by, first, good)
-    if columns.name >= _need(names):
+def _named(wanted: _Wanted, first: Sequence[str] = (), good: int = _GOOD_NAME) -> TraceColumns:
+    """Share the room out; where names lack room, leave out the scopes that all of them share.
+
+    Args:
+        wanted: What the rows would take.
+        first: Columns that come before the counts of what is finite, all of them or none.
+        good: Cells of a name that come before function and line.
+    """
+    columns = _share(wanted, first, good)
+    if columns.name >= wanted.full:
         return columns
-    prefix = _common_scopes(names)
-    names = [name.removeprefix(prefix) for name in names]
-    return replace(_share(names, facts, counts, room, sorted_by, first, good), prefix=prefix)
+    prefix = _common_scopes(wanted.names)
+    shorter = replace(wanted, names=[name.removeprefix(prefix) for name in wanted.names])
+    return replace(_share(shorter, first, good), prefix=prefix)
 
 
-def _share(
-    names: Sequence[str],
-    facts: dict[str, int],
-    counts: tuple[int, ...],
-    room: int,
-    sorted_by: str,
-    first: Sequence[str],
-    good: int,
-) -> TraceColumns:
+def _share(wanted: _Wanted, first: Sequence[str], good: int) -> TraceColumns:
     """Share the room out, the most important first; function and line come after a good name."""
-    full, tail = _need(names), _tail(names)
-    bad, others = counts[: chips.NUM_BAD], counts[chips.NUM_BAD :]
+    room, tail, sorted_by = wanted.room, wanted.tail, wanted.sorted_by
+    bad, others = wanted.counts[: chips.NUM_BAD], wanted.counts[chips.NUM_BAD :]
     kinds = bad if sum(bad) <= room - _LEAST_NAME else ()
-    by = facts.get(sorted_by, 0)
-    name = max(_LEAST_NAME, min(tail, tail if by else _TAIL, room - sum(kinds) - by))
-    left = room - name - sum(kinds)
-    chosen: dict[str, int] = {}
-
-    def take(*titles: str) -> None:
-        nonlocal left
-        for title in titles:
-            if title not in chosen and 0 < facts.get(title, 0) <= left:
-                chosen[title] = facts[title]
-                left -= facts[title]
-
-    def widen(wanted: int) -> None:
-        nonlocal name, left
-        more = min(left, max(0, min(full, wanted) - name))
-        name, left = name + more, left - more
-
-    take(sorted_by)
+    shared = _Shared(wanted, room - sum(kinds))
+    shared.take(sorted_by)
     if room >= _BESIDE_NAME and sorted_by not in _FINITE:
-        take("op type")
-    if sum(facts.get(title, 0) for title in first) <= left:
-        take(*first)
-    zeros = tuple(width if i == _ZERO else 0 for i, width in enumerate(others))
-    spare = left if sorted_by in _FINITE else min(left, room - sum(kinds) - tail)
-    for wanted in (others, zeros):  # of the finite ones zeros tell most: logarithms, divisions
-        if kinds and sum(wanted) <= spare:
-            kinds += wanted
-            left -= sum(wanted)
-            break
-    widen(max(tail, good))
-    take(*_FIRST)
-    widen(_LONG_NAME)
-    take("op type", *_LAST)
-    if sum(facts.get(title, 0) for title in _EXTREMES if title not in chosen) <= left:
-        take(*_EXTREMES)
-    take(*_BESIDES)
-    widen(full)
-    titles = dict.fromkeys(("op type", "layer", *_FIRST, *_LAST, *_EXTREMES, *_BESIDES))
-    ordered = tuple((title, chosen[title]) for title in titles if title in chosen)
-    return TraceColumns(name + min(left, _SPARE), "", ordered, kinds)
+        shared.take("op type")
+    shared.take_all(first)
+    spare = shared.left if sorted_by in _FINITE else min(shared.left, room - sum(kinds) - tail)
+    finite = _finite_counts(others, spare) if kinds else ()
+    shared.left -= sum(finite)
+    shared.widen(max(tail, good))
+    shared.take(*_FIRST)
+    shared.widen(_LONG_NAME)
+    shared.take("op type", *_LAST)
+    shared.take_all(_EXTREMES)
+    shared.take(*_BESIDES)
+    shared.widen(wanted.full)
+    return TraceColumns(
+        shared.name + min(shared.left, _SPARE), "", shared.in_order(), kinds + finite
+    )
+
+
+def _finite_counts(widths: tuple[int, ...], room: int) -> tuple[int, ...]:
+    """Return the widths of the counts of what is finite that there is room for.
+
+    Of these, zeros tell most: of logarithms and divisions.
+    """
+    zeros = tuple(width if i == _ZERO else 0 for i, width in enumerate(widths))
+    return next((each for each in (widths, zeros) if sum(each) <= room), ())
 
 
 def _widths(rows: Sequence[TraceRow], *, several_devices: bool) -> dict[str, int]:
@@ -205,17 +261,8 @@ def _widths(rows: Sequence[TraceRow], *, several_devices: bool) -> dict[str, int
     return widths
 
 
-def _need(names: Iterable[str]) -> int:
-    return _in_steps(max(map(cell_len, names), default=0))
-
-
 def _in_steps(width: int) -> int:
     return max(_LEAST_NAME, -(-width // _STEP) * _STEP)
-
-
-def _tail(names: Sequence[str]) -> int:
-    """Return what the last two parts of each name need."""
-    return _in_steps(least_of(names))
 
 
 def _common_scopes(names: Sequence[str]) -> str:
