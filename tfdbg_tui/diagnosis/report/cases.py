@@ -80,52 +80,32 @@ class CaseBuilder:
         )
 
     def _whole_case(self, root: Root) -> Case:
-        event = root.event
-        run = self._run
+        case = self._with_gradients(self._case_of_op(root), root.event)
+        return self._with_history(case, root.event)
+
+    def _case_of_op(self, root: Root) -> Case:
+        """Return what is known of the op of a root, of what it takes, and of what uses it."""
+        run, event = self._run, root.event
         producers = self._dataflow.producers(event)
-        inputs = tuple(
-            self._input(event, producer, _PATTERN_DEPTH if number < _SOURCES else 0)
-            for number, producer in enumerate(producers)
-        )
         graph = run.graphs.get(graph_id_of(run, event) or "")
-        backward = is_backward(run, event)
-        forward = forward_op(self._dataflow, event) if backward else None
-        growth, loop_growth = growths_of(self._dataflow, event)
-        optimizer = in_optimizer(run, stack_id_of(run, event))
-        training = self._is_training(event)
-        function = event.kind == "execution" and run.executions.kind(event.index).is_function
         return Case(
             op_type=op_type_of(run, event) or UNKNOWN_OP,
             op_name=op_name_of(run, event),
             slot=event.slot,
             out=self._causes.summary(event) or TensorSummary(0),
-            inputs=inputs,
+            inputs=tuple(
+                self._input(event, producer, _PATTERN_DEPTH if number < _SOURCES else 0)
+                for number, producer in enumerate(producers)
+            ),
             open=root.node.open,
-            unsure=root.unsure or (root.node.open and self._run.has_skipped),
+            unsure=root.unsure or (root.node.open and run.has_skipped),
             bad_input=any(
                 self._causes.health(event, producer) is Health.BAD for producer in producers
             ),
-            backward=backward,
-            gradient_of=forward.op_type if forward else "",
             eager=event.kind == "execution",
-            function=function,
+            function=event.kind == "execution" and run.executions.kind(event.index).is_function,
             users=self._users(event),
             used_with_input=self._used_with_input(event),
-            healthy_before=self._healthy_before(event),
-            in_earlier_step=self._is_in_earlier_step(event),
-            # Before the training has begun, no steps are those of the training.
-            growth=growth if training or not self._dataflow.variables.trained else None,
-            steady=steady_before(self._dataflow, event),
-            fall=fall_of_loss(self._dataflow, event) if training else None,
-            loop_growth=loop_growth,
-            weights=self._grown_weights(event) if training else None,
-            gradient_growth=growth_of_gradient(self._dataflow, event) if optimizer else None,
-            outlier=outlier_of(self._dataflow, event) if training else None,
-            start=start_of(self._dataflow, event) if training else None,
-            training=training,
-            gradients=self._gradients,
-            loss_scale=self._loss_scale if backward else 1.0,
-            optimizer=optimizer,
             index=event.index,
             cut_off=self._is_cut_off(event),
             graph_name=graph.name if graph else "",
@@ -139,6 +119,39 @@ class CaseBuilder:
     @cached_property
     def _weights(self) -> dict[Variable, tuple[Int64Array, Floats]]:
         return weights_by_step(self._dataflow)
+
+    def _with_gradients(self, case: Case, event: TensorEvent) -> Case:
+        """Return a case with what the op has to do with the gradients of the program."""
+        backward = is_backward(self._run, event)
+        forward = forward_op(self._dataflow, event) if backward else None
+        return replace(
+            case,
+            backward=backward,
+            gradient_of=forward.op_type if forward else "",
+            gradients=self._gradients,
+            loss_scale=self._loss_scale if backward else 1.0,
+            optimizer=in_optimizer(self._run, stack_id_of(self._run, event)),
+        )
+
+    def _with_history(self, case: Case, event: TensorEvent) -> Case:
+        """Return a case with what the tensor, its data and losses were in earlier steps."""
+        dataflow, training = self._dataflow, self._is_training(event)
+        growth, loop_growth = growths_of(dataflow, event)
+        return replace(
+            case,
+            healthy_before=self._healthy_before(event),
+            in_earlier_step=self._is_in_earlier_step(event),
+            # Before the training has begun, no steps are those of the training.
+            growth=growth if training or not dataflow.variables.trained else None,
+            steady=steady_before(dataflow, event),
+            fall=fall_of_loss(dataflow, event) if training else None,
+            loop_growth=loop_growth,
+            weights=self._grown_weights(event) if training else None,
+            gradient_growth=growth_of_gradient(dataflow, event) if case.optimizer else None,
+            outlier=outlier_of(dataflow, event) if training else None,
+            start=start_of(dataflow, event) if training else None,
+            training=training,
+        )
 
     @cached_property
     def _loss_scale(self) -> float:
