@@ -122,24 +122,8 @@ def validated(
     """
     adaptive = tensor_debug_mode == ADAPTIVE
     mode = TensorDebugMode.CONCISE_HEALTH if adaptive else _mode(tensor_debug_mode)
-    if not isinstance(every, int) or every < 1:
-        raise ValueError(f"every is a number of steps, 1 or more, but received {every!r}")
-    if magnitudes_every is not None and (
-        not isinstance(magnitudes_every, int) or magnitudes_every < 0
-    ):
-        raise ValueError(
-            "magnitudes_every is a number of steps, or 0 for none, but received "
-            f"{magnitudes_every!r}"
-        )
-    if max_gigabytes is not None and not max_gigabytes > 0:
-        raise ValueError(f"max_gigabytes is a number above 0, but received {max_gigabytes!r}")
-    if on_bad not in ON_BAD:
-        raise ValueError(f"on_bad is one of {', '.join(ON_BAD)}, but received {on_bad!r}")
-    if keep_after_bad is not None and (keep_after_bad < 0 or circular_buffer_size <= 0):
-        raise ValueError(
-            "keep_after_bad is a number of events, 0 or more, and needs a circular_buffer_size, "
-            f"but received {keep_after_bad!r} and {circular_buffer_size!r}"
-        )
+    _check_numbers(every, magnitudes_every, max_gigabytes)
+    _check_what_follows_bad(on_bad, keep_after_bad, circular_buffer_size)
     return Options(
         dump_root=_absolute(os.fspath(dump_root)),
         mode=mode,
@@ -156,6 +140,46 @@ def validated(
         on_bad=on_bad,
         run_id=run_id or os.environ.get(RUN_ID_VARIABLE),
     )
+
+
+def _check_numbers(every: int, magnitudes_every: int | None, max_gigabytes: float | None) -> None:
+    """Raise ValueError for a number of steps, or a size, that there cannot be.
+
+    Args:
+        every: See `enable_dump_debug_info`, as for the others.
+        magnitudes_every: Steps.
+        max_gigabytes: Size of all files.
+    """
+    if not isinstance(every, int) or every < 1:
+        raise ValueError(f"every is a number of steps, 1 or more, but received {every!r}")
+    if magnitudes_every is not None and (
+        not isinstance(magnitudes_every, int) or magnitudes_every < 0
+    ):
+        raise ValueError(
+            "magnitudes_every is a number of steps, or 0 for none, but received "
+            f"{magnitudes_every!r}"
+        )
+    if max_gigabytes is not None and not max_gigabytes > 0:
+        raise ValueError(f"max_gigabytes is a number above 0, but received {max_gigabytes!r}")
+
+
+def _check_what_follows_bad(
+    on_bad: str, keep_after_bad: int | None, circular_buffer_size: int
+) -> None:
+    """Raise ValueError for what cannot happen at the first bad tensor.
+
+    Args:
+        on_bad: See `enable_dump_debug_info`, as for the others.
+        keep_after_bad: Events.
+        circular_buffer_size: Events.
+    """
+    if on_bad not in ON_BAD:
+        raise ValueError(f"on_bad is one of {', '.join(ON_BAD)}, but received {on_bad!r}")
+    if keep_after_bad is not None and (keep_after_bad < 0 or circular_buffer_size <= 0):
+        raise ValueError(
+            "keep_after_bad is a number of events, 0 or more, and needs a circular_buffer_size, "
+            f"but received {keep_after_bad!r} and {circular_buffer_size!r}"
+        )
 
 
 def _range_of(steps: str | None) -> range | None:
