@@ -411,30 +411,33 @@ def test_long_steps_by_which_all_losses_become_smaller_may_be_meant(
 
 
 @pytest.mark.parametrize(
-    ("thrown_to", "loss", "told"),
+    ("at", "thrown_to", "loss", "told"),
     [
-        (2e3, 5e4, True),
-        (2e3, 5.0, False),  # larger weights may be meant, where the loss was never large
-        (9.0, 5e4, False),  # an outlier that has done no harm
+        (5, 2e3, 5e4, True),
+        (5, 2e3, 5.0, False),  # larger weights may be meant, where the loss was never large
+        (5, 9.0, 5e4, False),  # an outlier that has done no harm
+        (1, 2e3, 5e4, True),  # no outlier: so it was from the beginning
     ],
 )
 def test_a_single_batch_that_throws_weights_up(
-    tmp_path: Path, thrown_to: float, loss: float, told: bool
+    tmp_path: Path, at: int, thrown_to: float, loss: float, told: bool
 ) -> None:
     """The loss falls before, and to where it was: the model gives the mean of what it learned."""
     recorded = program_with_training_function(tmp_path)
     recorded.op("f", "Mean", "loss", "read1:0", dtype="float32")
     recorded.gradients([HIDDEN, OUT], of=("f", "loss:0"))
     for step in range(12):
-        weights = np.full(64, 0.5 if step < 6 else thrown_to, np.float32)
+        weights = np.full(64, 0.5 if step <= at else thrown_to, np.float32)
         values = {"read1": weights, "read2": weights}
-        values["loss"] = np.full(1, loss if step == 5 else 1.0 - 0.05 * step, np.float32)
+        values["loss"] = np.full(1, loss if step == at else 1.0 - 0.05 * step, np.float32)
         for name, array in values.items():
             recorded.trace("f", name, array, serial=step + 1, extremes=True)
         recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1, step=step)
     suspects = diagnose(recorded.open()).suspects
-    assert [(one.rule, one.step) for one in suspects] == [("steps-too-long", 5)] * told
-    assert all("5e+04 in step 5" in one.evidence for one in suspects)
+    expected = "steps-too-long", at if at == 5 else at + 1
+    assert [(one.rule, one.step) for one in suspects] == [expected] * told
+    assert all(f"5e+04 in step {at}" in one.evidence for one in suspects)
+    assert all(("data of that step" in one.fix) is (at == 5) for one in suspects)
 
 
 @pytest.mark.parametrize("since", [0, 2])

@@ -45,16 +45,18 @@ class _Jump(NamedTuple):
         event: A computation of its value after that.
         text: From what to what it changed.
         times: How many times it is what it was.
+        lasting: How many times what it was it is in the end.
         first: The step before that.
-        last: The step after it.
+        before: How many steps were measured before it had changed.
     """
 
     variable: Variable
     event: TensorEvent
     text: str
     times: float
+    lasting: float
     first: int
-    last: int
+    before: int
 
 
 class _Thrown(NamedTuple):
@@ -86,7 +88,8 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
     found.sort(key=lambda jump: -jump.times)
     most, fall, thrown = found[0], losses_that_fall(dataflow), None
     if fall and all(fall):
-        thrown = _thrown_loss(dataflow, most) if found[-1].times >= _THROWN else None
+        stay = all(jump.lasting >= _THROWN for jump in found)
+        thrown = _thrown_loss(dataflow, most) if stay else None
         if thrown is None:
             return []
     evidence = (
@@ -99,12 +102,12 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
     return [
         Suspect(
             most.event,
-            STEPS_TOO_LONG if thrown is None else ONE_STEP_TOO_LONG,
+            ONE_STEP_TOO_LONG if thrown is not None and most.before >= _MANY else STEPS_TOO_LONG,
             Match("likely", evidence),
             len(found),
             layer,
             others,
-            since=thrown.step if thrown is not None else None,
+            since=thrown.step if thrown is not None and most.before >= _MANY else None,
             line=location_of(dataflow.run, stack_id),
             stack_id=stack_id,
         )
@@ -120,7 +123,7 @@ def _thrown_loss(dataflow: Dataflow, jump: _Jump) -> _Thrown | None:
     """
     for loss in losses(dataflow):
         steps, largest = by_step(dataflow.run, magnitudes_of_loss(dataflow, loss))
-        far = (steps >= jump.first) & (steps < jump.last) & (largest >= _THROWN * largest[:1])
+        far = (steps >= jump.first) & (largest >= _THROWN * largest[:1])
         if far.any() and largest[0] > 0:
             step, most = int(steps[far][0]), float(largest[far][0])
             text = f"; the loss was {largest[0]:.3g} at first, {most:.3g} in step {step:,}"
@@ -193,8 +196,8 @@ def _jump(run: Run, variable: Variable, event: TensorEvent, found: Magnitudes) -
         f"{steps[last]:,}, and is {largest[-1]:.3g} in step {steps[-1]:,}"
     )
     after = in_step(run, event, found, int(steps[last]))
-    times = float(largest[last] / largest[first])
-    return _Jump(variable, after, text, times, int(steps[first]), int(steps[last]))
+    times, lasting = (float(largest[place] / largest[first]) for place in (last, -1))
+    return _Jump(variable, after, text, times, lasting, int(steps[first]), last)
 
 
 def _ends(steps: Int64Array, largest: Floats) -> tuple[int, int] | None:
