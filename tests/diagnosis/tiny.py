@@ -278,6 +278,11 @@ class Program:
             self._add("stack_frames", stack_frame_with_id=frame.encode())
         return events.CodeLocation("host", [frame.id for frame in frames]).encode()
 
+    def omission(self, kind: str, what: str, reason: str) -> None:
+        """Records what is not on record; see `wire.omissions`."""
+        record = events.Omission(kind, what, reason)
+        self._add("metadata", omission=record.encode())
+
     def open(self) -> Run:
         self._directory.mkdir(parents=True, exist_ok=True)
         for suffix, data in self._files.items():

@@ -20,10 +20,26 @@ if TYPE_CHECKING:
 
 _TRIED = 100  # calls of one function that gave nothing: of one without outputs some may have ended
 _LONGEST = 300
+_AT_END = 32  # executions among which is the one that ended the program
+_ALIKE = 60  # characters of an error by which it is known again
 
 _FAILED_OP = re.compile(r"\[\[(?:\{\{function_node [^{}]*\}\})?\{\{node ([^{}]+)\}\}")
 _NODE = re.compile(r"\{\{(?:function_)?node [^{}]*\}\}")
+_OP = re.compile(r"\[Op:[^\]]*\].*")
 _FUNCTION = re.compile(r"__(?:inference|forward|backward)_(.+)_\d+")
+
+
+_FIXES = (
+    (
+        re.compile(r"^indices\b.* is not in \[0, \d+\)"),
+        "The largest index has to be one less than there are rows: input_dim of an Embedding.",
+    ),
+    (
+        re.compile(r"^Received a label value of .* outside the valid range of \[0, \d+\)"),
+        "Classes are numbered from 0 on, and the last layer needs a unit for each.",
+    ),
+)
+"""What helps where TensorFlow says something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +49,46 @@ class Failure:
     Attributes:
         message: What TensorFlow said.
         op: The op of a graph that has raised; None where that is not told.
-        location: The user's line that made it.
+        location: The user's line that made it, or that ran it eagerly.
     """
 
     message: str
     op: GraphOp | None
     location: Location | None
+
+    @property
+    def place(self) -> str:
+        """The op and its line in words, as far as they are known, with a space before."""
+        op = f" {self.op.name} ({self.op.op_type})" if self.op is not None else ""
+        line = self.location
+        return op + (f" at {line.file}:{line.line} in {line.function}" if line else "")
+
+    @property
+    def fix(self) -> str:
+        """What helps; "" where nothing is known to."""
+        return next((fix for said, fix in _FIXES if said.search(self.message)), "")
+
+
+def failure_at_end(run: Run, reason: str) -> Failure:
+    """Return the failure that ended the program, with its place if it is that of a recorded call.
+
+    Args:
+        run: The run.
+        reason: Type and message of the error, as the writer tells them of the program.
+    """
+    executions = run.executions
+    of_program, _, what = reason.partition(": ")
+    told = _told(what)
+    for row in reversed(range(max(0, len(executions) - _AT_END), len(executions))):
+        execution = executions[row]
+        name, _, message = (execution.error or "").partition(": ")
+        if not told or (name, _told(message)[:_ALIKE]) != (of_program, told[:_ALIKE]):
+            continue
+        op = _failed_op(run, execution.graph_id, message)
+        stack_id = op.stack_id if op is not None else execution.stack_id
+        is_known = op is not None or execution.graph_id is None
+        return Failure(told, op, location_of(run, stack_id) if is_known else None)
+    return Failure(told, None, None)
 
 
 def failure_of(run: Run, omission: Omission) -> Failure | None:
@@ -90,6 +140,6 @@ def _failed_op(run: Run, graph_id: str | None, message: str) -> GraphOp | None:
 
 def _told(message: str) -> str:
     """Return what is said in a message of TensorFlow's, without the names of ops and functions."""
-    told = _NODE.sub("", message.partition("[[")[0])
+    told = _OP.sub("", _NODE.sub("", message.partition("[[")[0]))
     text = " ".join(told.split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

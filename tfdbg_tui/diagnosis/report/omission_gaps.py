@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.report.advice import ARGUMENTS, command_to_record
-from tfdbg_tui.diagnosis.report.failures import failure_of
+from tfdbg_tui.diagnosis.report.failures import failure_at_end, failure_of
 from tfdbg_tui.diagnosis.report.gap import Gap
 from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.wire import omissions
@@ -99,10 +99,8 @@ def _why_failed(run: Run, omission: Omission) -> str:
     failure = failure_of(run, omission)
     if failure is None or not failure.message:
         return ""
-    op, place = failure.op, failure.location
-    what = f"{op.name} ({op.op_type})" if op is not None else "An op"
-    where = f" at {place.file}:{place.line} in {place.function}" if place is not None else ""
-    return f" {what}{where} raised: {failure.message.rstrip('.')}."
+    what = failure.place if failure.op is not None else f" An op{failure.place}"
+    return f"{what} raised: {failure.message.rstrip('.')}."
 
 
 def _paused(run: Run, omission: Omission) -> Gap:
@@ -136,7 +134,12 @@ def _exported(run: Run, omission: Omission) -> Gap:
 
 def _failed(run: Run, omission: Omission) -> Gap:
     ended = "was interrupted" if omission.reason.startswith("KeyboardInterrupt") else "failed"
-    text = f"The program {ended} ({omission.reason}): what is on record is as far as it got."
+    failure = failure_at_end(run, omission.reason)
+    kind, colon, _ = omission.reason.partition(":")
+    reason = f"{kind}{colon} {failure.message}".rstrip()
+    at = f", in{failure.place}" * bool(failure.place)
+    fix = f" {failure.fix}" * bool(failure.fix)
+    text = f"The program {ended} ({reason}){at}: what is on record is as far as it got.{fix}"
     return Gap(omission.kind, text)
 
 
