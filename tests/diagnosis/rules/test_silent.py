@@ -1202,7 +1202,26 @@ def test_a_loss_that_may_be_negative_has_to_get_very_far(
     report = diagnose(recorded.open())
     assert [finding.rule for finding in report.suspects] == expected
     for finding in report.suspects:
-        assert finding.evidence.endswith("look at its sign") is (losses[-1] < 0)
+        assert ("; it falls below 0" in finding.evidence) is (losses[-1] < 0)
+        assert ("Check the sign of the loss" in finding.fix) is (losses[-1] < 0)
+
+
+@pytest.mark.parametrize("falls", [True, False])
+def test_of_a_critic_and_a_generator_the_one_that_falls_without_end_is_told(
+    tmp_path: Path, falls: bool
+) -> None:
+    recorded = program(tmp_path)
+    for name in ("critic", "generator"):
+        recorded.op("f", "Neg", name, "x:0")
+        recorded.gradients([7], of=("f", f"{name}:0"))
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    for step in range(STEPS):
+        values = {"critic": (-1 if falls else 1) * 10.0**step, "generator": 10.0**step}
+        for name, value in values.items():
+            recorded.trace("f", name, some(value, 1), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    told = [finding.op_name for finding in diagnose(recorded.open()).suspects]
+    assert told == (["critic"] if falls else ["critic", "generator"])
 
 
 AT_BOUND = [-1.0, -1.2, -0.9, -5.0, -9.0, -14.0, *[-16.1] * 6]

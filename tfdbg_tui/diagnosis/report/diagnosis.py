@@ -51,6 +51,7 @@ from tfdbg_tui.diagnosis.roots import Causes, Health, Root
 from tfdbg_tui.diagnosis.rules import explain, overflow
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     IN_ALL_STEPS,
+    LOSS_FALLS_WITHOUT_END,
     NOTHING_TRAINED,
     STEPS_TOO_LONG,
     TRAINING_DIVERGES,
@@ -80,6 +81,7 @@ _WIDER = " Or compute it in float64."
 _OVERFLOWS = frozenset(rule.id for rule in (*overflow.RULES, overflow.LOSS_SCALE))
 _OF_NO_LAYER = (
     TRAINING_DIVERGES,
+    LOSS_FALLS_WITHOUT_END,
     NOTHING_TRAINED,
     UPDATES_TOO_SMALL,
     UPDATES_NEXT_TO_NOTHING,
@@ -187,7 +189,9 @@ class Diagnosis:
         if rule.id in overflow.DIVERGED:
             found = self._with_rates(found)
         fell = (
-            loss_that_fell(self.dataflow, root.event) if rule is overflow.NO_LOWER_BOUND else None
+            loss_that_fell(self.dataflow, root.event)
+            if rule is overflow.LOSS_WITHOUT_BOUND
+            else None
         )
         if fell is not None:
             return self._at_loss(found, fell)
@@ -356,7 +360,7 @@ class Diagnosis:
             finding = _at_line(finding, suspect.line, suspect.stack_id, "its op is at")
         elif suspect.rule not in _OF_NO_LAYER:
             finding = self._at_layer(finding)
-        if suspect.rule is TRAINING_DIVERGES:
+        if suspect.rule in (TRAINING_DIVERGES, LOSS_FALLS_WITHOUT_END):
             return self._with_rates(finding)
         return self._at_rate(finding) if suspect.rule in _OF_RATE else finding
 

@@ -404,6 +404,20 @@ LEAVE_OUT = (
 """What to do where a call of a library has no value for some of what it is given."""
 
 
+NO_LOWER_BOUND = (
+    "What is minimised is below 0 and has no lower bound: each step makes it smaller, and what it "
+    "is made of larger."
+)
+"""Why a loss falls without end."""
+
+BOUND_IT = (
+    "Check the sign of the loss: what is to become small has to be added in it. Bound what is to "
+    "become large: a likelihood by a least standard deviation, the critic of a Wasserstein loss by "
+    "a gradient penalty or clipped weights."
+)
+"""What to do about it."""
+
+
 OVER_TIME = (
     "In a recurrent layer, which multiplies by the same weights in each step of time: tanh instead "
     "of relu, orthogonal recurrent weights, shorter sequences."

@@ -23,6 +23,8 @@ from tfdbg_tui.diagnosis.rules.conditions import (
 )
 from tfdbg_tui.diagnosis.rules.examples import INF, NAN, example, given
 from tfdbg_tui.diagnosis.rules.model import (
+    BOUND_IT,
+    NO_LOWER_BOUND,
     OVER_TIME,
     Case,
     Fall,
@@ -248,16 +250,13 @@ LOSS_SCALE = Rule(
 )  # fmt: skip
 """Asked before the rules of layers, as what they compute is not to blame."""
 
-NO_LOWER_BOUND = Rule(
+LOSS_WITHOUT_BOUND = Rule(
     id="loss-without-lower-bound",
     title="The loss fell without end until numbers overflowed",
     op_types=MATMULS | _SUMS | _PRODUCTS | BATCH_NORMS | _STEPS,
     test=_fell_without_end,
-    why="What is minimised is below 0 and has no lower bound: each step makes it smaller, and "
-    "what it is made of larger.",
-    fix="Check the sign of the loss: what is to become small has to be added in it. Bound what "
-    "is to become large: a likelihood by a least standard deviation, a critic by a gradient "
-    "penalty or clipped weights.",
+    why=NO_LOWER_BOUND,
+    fix=BOUND_IT,
     example=example(
         "Square",
         given(1e30, 1),
@@ -347,7 +346,7 @@ RULES = (
             out=[INF, 1], training=True, in_earlier_step=True, start=Start("loss:0", 2e30, 0),
         ),
     ),
-    NO_LOWER_BOUND,
+    LOSS_WITHOUT_BOUND,
     Rule(
         id="grew-until-overflow",
         title="Training diverged: numbers grew from step to step until they overflowed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tfdbg_tui.diagnosis.rules.model import OVER_TIME, Defect, Example
+from tfdbg_tui.diagnosis.rules.model import BOUND_IT, NO_LOWER_BOUND, OVER_TIME, Defect, Example
 
 DEAD_RELU = Defect(
     id="dead-relu",
@@ -176,6 +176,8 @@ TRAINING_DIVERGES = Defect(
     fix_in_recurrent=OVER_TIME,
     example=Example("MatMul in a gradient: 12 in step 0, 9e14 in step 12"),
 )
+LOSS_FALLS_WITHOUT_END = replace(TRAINING_DIVERGES, why=NO_LOWER_BOUND, fix=BOUND_IT)
+"""The same of a loss that is below 0."""
 NUMBERS_EXPLODE = Defect(
     id="numbers-explode",
     title="The numbers of a layer have become far larger than they were",

@@ -20,7 +20,11 @@ from tfdbg_tui.diagnosis.losses import (
 )
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
-from tfdbg_tui.diagnosis.rules.silent.defects import NUMBERS_EXPLODE, TRAINING_DIVERGES
+from tfdbg_tui.diagnosis.rules.silent.defects import (
+    LOSS_FALLS_WITHOUT_END,
+    NUMBERS_EXPLODE,
+    TRAINING_DIVERGES,
+)
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.logdir.text import counted
@@ -65,7 +69,14 @@ def find_divergence(dataflow: Dataflow) -> list[Suspect]:
     """Return what shows best that a training diverges: the largest gradient, or the loss."""
     if not dataflow.variables.trained:
         return []
-    return _grown_gradients(dataflow) or _risen_gradients(dataflow) or list(_risen_losses(dataflow))
+    return _grown_gradients(dataflow) or _risen_gradients(dataflow) or _of_one_cause(dataflow)
+
+
+def _of_one_cause(dataflow: Dataflow) -> list[Suspect]:
+    """Return the losses that have risen, or the first that falls without end: others follow it."""
+    risen = list(_risen_losses(dataflow))
+    fall = [suspect for suspect in risen if suspect.rule is LOSS_FALLS_WITHOUT_END]
+    return fall[:1] or risen
 
 
 def _grown_gradients(dataflow: Dataflow) -> list[Suspect]:
@@ -203,10 +214,11 @@ def _risen_losses(dataflow: Dataflow) -> Iterator[Suspect]:
             f"{reached}, and {largest[-1]:.3g} in step {steps[-1]:,}"
         )
         last = summary_of(run, replace(loss, index=int(found.rows[-1])))
-        if signed and last is not None and (last.maximum or 0.0) < 0:
-            evidence += "; it falls below 0 without a bound: look at its sign"
+        falls = signed and last is not None and (last.maximum or 0.0) < 0
         risen = in_step(run, loss, found, int(steps[since]))
-        yield Suspect(risen, TRAINING_DIVERGES, Match("likely", evidence), len(high) - since)
+        rule = LOSS_FALLS_WITHOUT_END if falls else TRAINING_DIVERGES
+        evidence += "; it falls below 0" * falls
+        yield Suspect(risen, rule, Match("likely", evidence), len(high) - since)
 
 
 def _explained_by_data(dataflow: Dataflow, loss: TensorEvent, last: int) -> float:

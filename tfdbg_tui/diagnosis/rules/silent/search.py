@@ -75,7 +75,12 @@ _CONSEQUENCES = (
 )
 """What is always so where something else is, and is told by that."""
 
-_TOO_LONG = (defects.STEPS_TOO_LONG, defects.TRAINING_DIVERGES)
+_TOO_LONG = (
+    defects.STEPS_TOO_LONG,
+    defects.ONE_STEP_TOO_LONG,
+    defects.TRAINING_DIVERGES,
+    defects.LOSS_FALLS_WITHOUT_END,
+)
 _FOLLOW = {
     defects.DEAD_RELU: "all outputs are 0",
     defects.SATURATED_SOFTMAX: "the softmax is saturated",
