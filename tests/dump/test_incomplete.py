@@ -103,7 +103,7 @@ def without_xla() -> list[Any]:
     """Return what it computes, whether it is dumped or not; no two calls share a function."""
     x = tf.constant([0.25, 0.5, 1.0])
     with tfdbg_tui.step(0):
-        results = [*eager(x), *graphs(x)]
+        results = [*eager(x), *graphs(x), tf.fill([1], np.inf).numpy()]
     return [np.asarray(r) for r in (*results, *session())]
 
 

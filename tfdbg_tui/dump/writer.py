@@ -27,6 +27,7 @@ from tfdbg_tui.dump.observe.program_functions import ProgramFunctions
 from tfdbg_tui.dump.observe.run_order import RunOrder
 from tfdbg_tui.dump.observe.sessions import Plan, SessionPlans, SessionRun
 from tfdbg_tui.dump.record import stacks
+from tfdbg_tui.dump.record.bad_reads import BadReads
 from tfdbg_tui.dump.record.control_file import ControlFile
 from tfdbg_tui.dump.record.fit_batches import FitBatches
 from tfdbg_tui.dump.record.recorder import Recorder
@@ -81,6 +82,7 @@ class DumpWriter:
         self._number = next(_numbers)
         self._recorder = Recorder(options)
         self._variables = VariableRecords(self._recorder)
+        self._bad_reads = BadReads(self._recorder)
         self._locations = stacks.CodeLocations(
             self._recorder, self._recorder.host, self._variables, options.scope
         )
@@ -394,6 +396,11 @@ class DumpWriter:
         told = self._eager.tape_ops.end(given)
         if told is not None and not self._recorder.broken:
             self._variables.gradients_given(self._locations.here(frame).encoded, *told)
+
+    def bad_read(self, number: int) -> None:
+        """See `Listener`: record it."""
+        if self._records():
+            self._bad_reads.add(number)
 
     def call_begins(self, name: str) -> Call | None:
         """Note that a function starts."""

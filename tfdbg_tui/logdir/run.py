@@ -261,6 +261,13 @@ class Run:
         """
         return tensor_id in self._definitions[file_set].gradients_left
 
+    def is_read_by_python(self, file_set: int, tensor_id: int) -> bool:
+        """Whether an eager tensor is bad, and Python has read it.
+
+        Our writer alone tells of it, and of no tensor with more than a thousand elements.
+        """
+        return tensor_id in self._definitions[file_set].read_by_python
+
     def layer_of_kind(self, kind: ExecutionKind) -> Layer | None:
         """Return the layer in whose call executions of a kind ran, where that is recorded."""
         return self._definitions[kind.file_set].layers.get(kind.layer)

@@ -366,6 +366,9 @@ class DebugEvent(Message):
     # `Repetitions`, and what marks that there is one; see `repetitions`.
     repetitions: bytes = pb(1007, FieldType.BYTES)
     repetitions_mark: int | None = pb(1008, FieldType.FIXED64)
+    # Extension: only in the .graphs file.  Number of an eager tensor with NaN or ∞, of at most a
+    # thousand elements, that Python has read.
+    read_tensor_id: int | None = pb(1009, FieldType.OPTIONAL_INT)
 
 
 @dataclass(slots=True)

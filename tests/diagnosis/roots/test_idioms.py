@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import operator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,6 +58,60 @@ def test_what_is_not_left_out_is_found_in_the_same_line(tmp_path: Path) -> None:
     found = {program.__name__: lines_of_trouble(program, tmp_path) for program in idioms.SICK}
     unlike = {name: lines for name, lines in found.items() if not lines[0] or lines[0] != lines[1]}
     assert unlike == {}
+
+
+def likelihood(part: float) -> Any:
+    return tf.reduce_mean(-tf.math.log(tf.constant([0.5, part])))
+
+
+def rising(part: float) -> Any:
+    return tf.reduce_mean(tf.exp(tf.constant([1.0, 1.0 / (part + 1e-3)])))
+
+
+def keep_by_comparing(loss: Any, best: Any) -> Any:
+    return loss if loss < best else best
+
+
+READS: tuple[Callable[[Any], object], ...] = (float, str, operator.methodcaller("numpy"))
+
+
+def unread(loss: Any) -> None:
+    pass
+
+
+@pytest.mark.parametrize("keep", [keep_by_comparing, tf.minimum])
+@pytest.mark.parametrize("loss_of", [likelihood, rising])
+def test_a_bad_loss_is_told_that_python_shows_beside_the_best_one(
+    loss_of: Callable[[float], Any], keep: Callable[[Any, Any], Any], tmp_path: Path
+) -> None:
+    roots = {}
+    for number, show in enumerate((*READS, unread)):
+        best = tf.constant(1e9)
+        with recorded(tmp_path / str(number)):
+            for part in (0.3, 0.0):
+                loss = loss_of(part)
+                best = keep(loss, best)
+                show(loss)
+        report = diagnose(open_run(tmp_path / str(number)))
+        roots[number] = [root.op_type for root in report.roots]
+    shown = [roots.pop(number) for number, _ in enumerate(READS)]
+    assert shown == [["Log" if loss_of is likelihood else "Exp"]] * len(READS)
+    assert list(roots.values()) == [[]]
+
+
+def test_a_bad_array_is_told_that_python_shows_though_parts_of_it_are_good(tmp_path: Path) -> None:
+    with recorded(tmp_path):
+        scores = tf.math.log(tf.constant([0.0, 1.0]))
+        assert "inf" in str(scores)
+        assert tf.exp(scores[1]) == 1.0
+    assert [root.op_type for root in diagnose(open_run(tmp_path)).roots] == ["Log"]
+
+
+def test_bad_values_do_no_harm_that_python_shows_and_was_given(tmp_path: Path) -> None:
+    with recorded(tmp_path):
+        for distance in tf.data.Dataset.from_tensor_slices([1.0, np.inf]):
+            assert tf.minimum(distance, 10.0) <= distance.numpy()
+    assert not diagnose(open_run(tmp_path)).roots
 
 
 def applied(gradient: Any) -> bool:

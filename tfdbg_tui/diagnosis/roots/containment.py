@@ -50,6 +50,13 @@ if TYPE_CHECKING:
 
 _TRIED = 16  # later computations of a gradient that are looked at
 
+_PARTS = (
+    *("GatherNd", "GatherV2", "ResourceGather", "Slice"),
+    *("Split", "SplitV", "StridedSlice", "Unpack"),
+)
+_REPLACES_NONE = COMPARISONS | BOUNDS | frozenset(_PARTS)
+"""Ops of which a tensor that Python shows gets no better: they compare it, or take parts of it."""
+
 SPREAD = 500
 """So many places that are bad were not contained."""
 
@@ -69,7 +76,7 @@ class Containment:
         self._unrecorded = UnrecordedLinks(dataflow)
         self._questions = Questions(dataflow, summaries)
         self._elements = Elements(dataflow)
-        self._list_is_read = False
+        self._list_is_read = self._is_given = False
         self._bad_arguments: dict[str, int] = {}
 
     def note_arguments(self, sites: Iterable[AlertSite]) -> None:
@@ -98,6 +105,7 @@ class Containment:
         if made.grows_in_loop:
             return True
         tolerance = tolerance_of(made)
+        self._is_given = made.is_from_outside or made.is_given_by_python
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         places = {site.place for site in sites}
         asked = any(self._questions.leave_out(site.first, places) for site in sites)
@@ -190,6 +198,8 @@ class Containment:
             uses = tuple(use for use in uses if not self._only_told(use))
             if self._is_result(event, uses):
                 uses = ()
+            elif not self._is_given and self._is_read(event):
+                uses = tuple(use for use in uses if use.op_type not in _REPLACES_NONE)
         if not uses:
             # Statistics are NaN for an empty batch; it is their use that would do harm.
             # (tf.debugging.enable_check_numerics leaves them out as well.)
@@ -214,6 +224,15 @@ class Containment:
             return False
         takers = [use.event for use in uses]
         return all(taker is not None and is_backward(self._run, taker) for taker in takers)
+
+    def _is_read(self, event: TensorEvent) -> bool:
+        """Whether Python has read an eager tensor, and may show it, whatever ops make of it.
+
+        A loss is printed, and compared with the best one so far.
+        """
+        made = self._run.executions[event.index].output_tensor_ids[event.slot : event.slot + 1]
+        file_set = self._run.executions.kind(event.index).file_set
+        return bool(made) and self._run.is_read_by_python(file_set, made[0])
 
     def _only_told(self, use: Use) -> bool:
         """Whether only Python learns if a tensor is finite: perhaps to tell the user.

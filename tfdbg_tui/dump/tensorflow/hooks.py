@@ -20,6 +20,7 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``imperative_grad.imperative_grad``: what gradient tapes are asked for;
 * ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
   tensors of whatever the program asked for; ``make_callable`` is led there;
+* ``EagerTensor._numpy``: what Python reads of an eager tensor, in whatever way;
 * ``Interpreter.invoke`` and ``SignatureRunner.__call__``: that TensorFlow Lite computes.
 """
 
@@ -38,6 +39,7 @@ from tfdbg_tui.dump.tensorflow.listener import SafeListener
 from tfdbg_tui.dump.tensorflow.lite_hooks import LiteHooks
 from tfdbg_tui.dump.tensorflow.op_hooks import OpHooks
 from tfdbg_tui.dump.tensorflow.private import declare
+from tfdbg_tui.dump.tensorflow.read_hooks import ReadHooks
 from tfdbg_tui.dump.tensorflow.session_hooks import SessionHooks
 from tfdbg_tui.dump.tensorflow.tape_hooks import TapeHooks
 
@@ -68,6 +70,7 @@ class Hooks:
             *OpHooks(safe, locations).wrappers(),
             *TapeHooks(safe).wrappers(),
             *LiteHooks(safe).wrappers(),
+            *ReadHooks(safe).wrappers(),
             *self._eager.wrappers(),
             *executors.wrappers(),
         )

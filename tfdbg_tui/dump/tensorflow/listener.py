@@ -150,6 +150,13 @@ class Listener(Protocol):
             frame: The frame that asked for them.
         """
 
+    def bad_read(self, number: int) -> None:
+        """Python has read an eager tensor that holds NaN or ∞.
+
+        Args:
+            number: Number of the tensor.
+        """
+
     def hook_failed(self, error: BaseException, what: str) -> None:
         """Telling one of the above has raised; raises again what is meant for the program.
 
@@ -217,6 +224,8 @@ def subject(hook: str, args: tuple[Any, ...]) -> str:
         return f"the eager op {plain_name(first)}"
     if hook == "function_to_run" or hook.startswith("call_"):
         return f"a call of {plain_name(getattr(first, 'name', first))}"
+    if hook == "bad_read":
+        return "what Python reads of tensors"
     if hook.startswith("gradients_"):
         return "what gradients a tape was asked for, and gave"
     if hook.startswith("session_run_") or hook == "session_counted":

@@ -74,6 +74,7 @@ class Definitions:
         self.gradients_given: dict[int, set[int]] = {}
         self.gradients_passed_on: dict[int, set[int]] = {}
         self.gradients_left: set[int] = set()
+        self.read_by_python: set[int] = set()
         self.num_ops = 0
         self._texts: dict[int, SourceFile] = {}  # by offset of the record
         self._stacks = stacks
@@ -146,6 +147,8 @@ class Definitions:
                 self._add_request(events.GradientRequest.decode(event.gradient_request))
             elif event.gradients_given:
                 self._add_given(events.GradientsGiven.decode(event.gradients_given))
+            elif event.read_tensor_id is not None:
+                self.read_by_python.add(event.read_tensor_id)
 
         self._ingest(file, chunk, add)
 
