@@ -194,7 +194,7 @@ async def test_search_with_next_and_previous(open_app: Open, logdirs: RecordedLo
         assert opened.app.focused is None
         await opened.press("slash")
         await opened.type("zzz")
-        assert opened.app.query_one(KeyBar).message == "not found: zzz"
+        assert opened.app.query_one(KeyBar).message == "not found in Graph Execution: zzz"
 
 
 async def test_goto_and_history(open_app: Open, logdirs: RecordedLogdirs) -> None:

@@ -134,7 +134,7 @@ async def test_what_cannot_be_done_stays_in_the_prompt_to_be_corrected(
             ("s", "zeor", "no column is called zeor"),
             ("backslash", "stepp=4", "stepp"),
             ("colon", "step:9999", "9,999"),
-            ("slash", "Softmex", "not found: Softmex"),
+            ("slash", "Softmex", "not found in Graph Execution: Softmex"),
             ("m", ",", "a mark is a letter"),
         ):
             await opened.press("3", key, *typed, "enter")

@@ -53,7 +53,10 @@ async def test_matches_are_numbered_and_highlighted_until_escape(
         await opened.press("N")
         assert searched(opened) == (1, 16)
         await opened.press("2", "N")
-        assert "not found: softmax" in opened.app.query_one(KeyBar).message
+        assert (
+            "not found in Python Execution Timeline: softmax"
+            in opened.app.query_one(KeyBar).message
+        )
         await opened.press("3", "n", "escape")
         assert not opened.lines_with_background("found-back")
         await opened.press("backspace")
@@ -85,7 +88,7 @@ async def test_a_long_search_that_finds_nothing_is_corrected_like_a_short_one(
             if opened.app.query_one(KeyBar).message:
                 break
         assert opened.app.query_one(Prompt).value == "softmaq"
-        assert "not found: softmaq" in opened.app.query_one(KeyBar).message
+        assert "not found in Graph Execution: softmaq" in opened.app.query_one(KeyBar).message
         await opened.press("backspace", "x", "enter")
         assert searched(opened) == (1, 16)
         assert not opened.app.query(Prompt)

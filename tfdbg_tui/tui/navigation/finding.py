@@ -43,7 +43,7 @@ def search(
     if found is None:
         found = matches.next(0 if step > 0 else rows.count(snapshot, seen) - 1, step)
     if found is None:
-        raise NowhereError("not found")
+        raise NowhereError(f"not found in {pane_named(focus.pane).title}")
     return rows.select_found(snapshot, focus, found)
 
 
