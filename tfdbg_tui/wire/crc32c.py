@@ -65,11 +65,18 @@ def mask(crc: int) -> int:
     return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF
 
 
-def unmasked(masked: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+def masked(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the masked form of some CRCs; see `mask`."""
+    rotated = (crcs >> np.uint32(15)) | (crcs << np.uint32(17))
+    added: npt.NDArray[np.uint32] = rotated + np.uint32(_MASK_DELTA)
+    return added
+
+
+def unmasked(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the CRCs that some masked ones are of."""
-    rotated = masked - np.uint32(_MASK_DELTA)
-    crcs: npt.NDArray[np.uint32] = (rotated >> np.uint32(17)) | (rotated << np.uint32(15))
-    return crcs
+    rotated = crcs - np.uint32(_MASK_DELTA)
+    plain: npt.NDArray[np.uint32] = (rotated >> np.uint32(17)) | (rotated << np.uint32(15))
+    return plain
 
 
 def masked_crc32c(data: bytes | bytearray | memoryview) -> int:
@@ -83,32 +90,34 @@ def masked_crc32c_of_lengths(lengths: npt.NDArray[np.uint64]) -> npt.NDArray[np.
     Args:
         lengths: Any shape, ``<u8``.
     """
-    tables = _followed_by_zeros()
+    tables = followed_by_zeros(7)
     crc = np.full(lengths.shape, crc32c(bytes(8)), np.uint32)
     for place in range(8):
         byte = (lengths >> np.uint64(8 * place)) & np.uint64(0xFF)
         if place and not byte.any():
             continue  # nearly always: records are short
         crc ^= tables[7 - place][byte.astype(np.intp)]
-    return _masked(crc)
+    return masked(crc)
 
 
-def _masked(crcs: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    rotated = (crcs >> np.uint32(15)) | (crcs << np.uint32(17))
-    masked: npt.NDArray[np.uint32] = rotated + np.uint32(_MASK_DELTA)
-    return masked
+def followed_by_zeros(most: int) -> npt.NDArray[np.uint32]:
+    """Return the linear CRC of each byte, followed by each number of zero bytes.
+
+    Args:
+        most: The largest number of zero bytes that is asked for.
+
+    Returns:
+        By the number of zero bytes and the byte: shape [most + 1 or more, 256].
+    """
+    return _followed_by_zeros(-(-(most + 1) // _ROW) * _ROW)
 
 
 @functools.cache
-def _followed_by_zeros() -> npt.NDArray[np.uint32]:
-    """Return, for k zero bytes and each byte, the linear CRC of the byte followed by them.
-
-    Shape [_ROW, 256].
-    """
+def _followed_by_zeros(count: int) -> npt.NDArray[np.uint32]:
     table = np.array(TABLE, np.uint32)
-    rows = np.empty((_ROW, 256), np.uint32)
+    rows = np.empty((count, 256), np.uint32)
     rows[0] = table
-    for k in range(1, len(rows)):
+    for k in range(1, count):
         rows[k] = table[rows[k - 1] & 0xFF] ^ (rows[k - 1] >> np.uint32(8))
     return rows
 
@@ -119,7 +128,7 @@ def _row_tables() -> tuple[npt.NDArray[Any], tuple[list[int], ...]]:
 
     A CRC acts on what follows like a message's bytes do: it is exclusive-ored into the first four.
     """
-    rows = _followed_by_zeros()
+    rows = followed_by_zeros(_ROW - 1)
     places = (np.arange(_ROW - 1, -1, -1) * 256).astype(np.intp)
     return places, tuple(rows[_ROW - 1 - k].tolist() for k in range(4))
 
@@ -137,7 +146,7 @@ def remainder(message: npt.NDArray[np.uint8]) -> int:
     count = -(-len(left) // _ROW)
     padded = np.zeros(count * _ROW, np.uint8)  # zeros in front do not change it
     padded[padded.size - len(left) :] = left
-    flat = _followed_by_zeros().reshape(-1)
+    flat = followed_by_zeros(_ROW - 1).reshape(-1)
     crc = 0
     for row in np.bitwise_xor.reduce(flat[padded.reshape(-1, _ROW) + places], axis=1).tolist():
         crc = (
