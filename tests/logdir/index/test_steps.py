@@ -11,7 +11,8 @@ from tests.diagnosis.tiny import Program
 from tfdbg_tui.logdir.definitions.graphs import Graph, GraphOp
 from tfdbg_tui.logdir.events import ExecutionKind
 from tfdbg_tui.logdir.index.columns import Column, ColumnView
-from tfdbg_tui.logdir.index.steps import Steps, find_steps
+from tfdbg_tui.logdir.index.counted_steps import find_steps
+from tfdbg_tui.logdir.index.steps import Steps
 from tfdbg_tui.logdir.index.training_calls import differentiates
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
 from tfdbg_tui.logdir.index.columns import Column, Int64Array
+from tfdbg_tui.logdir.index.counted_steps import find_steps
 from tfdbg_tui.logdir.index.event_list import EventList
 from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes, joined
 from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
-from tfdbg_tui.logdir.index.steps import find_steps
 from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
 from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
