@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Key = tuple[int, int]
 
 _MOST = 20_000  # ops that are looked at
+_LAYERS = 64  # products before a loss, of which one is of a variable that is asked for
 _HAVE_NO_GRADIENT = frozenset(
     {
         *("StopGradient", "Round", "Rint", "Floor", "Ceil", "FloorDiv", "FloorMod", "OneHot"),
@@ -130,6 +131,35 @@ def find_cuts_beside_penalties(dataflow: Dataflow) -> Iterator[Cut]:
                 break
 
 
+def find_penalties_of_eager_code(dataflow: Dataflow) -> tuple[TensorEvent, set[Key]] | None:
+    """Return the last product of a layer before an eager loss that is made of penalties alone.
+
+    With the variables that are asked for.  What the layers make of them goes through NumPy, or an
+    op that has no gradient.  None where any loss of the program is made of them in another way, or
+    of what functions give.
+
+    Args:
+        dataflow: Of the run.
+    """
+    run, found = dataflow.run, None
+    for request in run.gradient_requests:
+        loss, ops = _loss(dataflow, request)
+        asked = {(request.file_set, handle) for handle in request.asked}
+        if loss is None or request.target is not None:
+            return None
+        reached = _before(loss, ops, ops.is_cut)
+        types = {op_type_of(run, event) for event in reached if ops.read(event) & asked} - READS
+        calls = any(run.executions.kind(event.index).is_function for event in reached)
+        if calls or not types or not types <= _PENALTIES:
+            return None
+        rows = run.executions.of_kinds(lambda kind: kind.op_type in OF_WEIGHTS)
+        before = rows[rows < loss.index][-_LAYERS:].tolist()
+        products = (TensorEvent("execution", row, 0) for row in reversed(before))
+        product = next((one for one in products if variables_read(dataflow, one) & asked), None)
+        found = (product, asked) if product is not None else found
+    return found
+
+
 def _only_penalties(dataflow: Dataflow, reached: set[GraphOp], asked: Set[Key], ops: _Ops) -> bool:
     """Whether what a loss is made of takes variables for penalties, and for nothing else.
 
@@ -168,7 +198,7 @@ def _before(last: Hashable, ops: _Ops, stops: Callable[[Any], bool]) -> list[Any
     return list(found)
 
 
-def _loss(dataflow: Dataflow, request: GradientRequest) -> tuple[Hashable | None, _Ops]:
+def _loss(dataflow: Dataflow, request: GradientRequest) -> tuple[Any, _Ops]:
     if request.target is not None:
         loss = dataflow.run.op(request.target_graph_id, request.target.op_name)
         return loss, _ops_of_graph(dataflow)

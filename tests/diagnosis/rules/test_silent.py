@@ -2030,3 +2030,37 @@ def test_penalties_alone_have_a_gradient(
     found = diagnose(recorded.open()).suspects
     assert [one.rule for one in found] == ["no-gradient"] * told
     assert all("kernel: Round at program.py:7 lets no" in one.evidence for one in found)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "takes", "other", "told"),
+    [
+        ("L2Loss", "array", False, True),
+        ("L2Loss", "product", False, False),
+        ("MatMul", "array", False, False),  # what takes weights may be a layer
+        ("L2Loss", "array", True, False),  # another loss trains them
+    ],
+)
+def test_penalties_alone_have_a_gradient_where_results_go_through_numpy(
+    tmp_path: Path, penalty: str, takes: str, other: bool, told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "hidden", "Dense")
+    recorded.variable(1, layer=1, name="kernel")
+    recorded.execution("VarHandleOp", [], {1: some(1)})
+    for step in range(CALLS):
+        at = 10 * step + 10
+        recorded.execution("ReadVariableOp", [1], {at: some(0.1)})
+        recorded.execution("MatMul", [at, at], {at + 1: some(0.1)}, layer=1, line=4)
+        given = at + 1 if takes == "product" else at + 9
+        recorded.execution("Log", [given], {at + 2: some(0.1, 1)})
+        recorded.execution(penalty, [at], {at + 3: some(0.1, 1)})
+        recorded.execution("AddV2", [at + 2, at + 3], {at + 4: some(0.1, 1)}, extremes=True)
+        recorded.execution("Mean", [at + 1], {at + 5: some(0.1, 1)}, extremes=True)
+        recorded.execution("AssignSubVariableOp", [1, at], {})
+    recorded.gradients([1], of_eager=at + 4)
+    if other:
+        recorded.gradients([1], of_eager=at + 5)
+    found = diagnose(recorded.open()).suspects
+    assert [one.rule for one in found] == ["no-gradient"] * told
+    assert all("made of kernel by way of penalties alone" in one.evidence for one in found)

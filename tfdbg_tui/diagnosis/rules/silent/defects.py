@@ -335,8 +335,8 @@ ONLY_OF_PENALTIES = replace(
     "penalties of the weights (a regulariser, an L2 loss) have one: the weights get smaller, and "
     "nothing is learned.",
     fix="Compare what has a slope: probabilities or logits in place of rounded ones, classes or "
-    "flags (round, argmax, cast, greater). Where it has to be rounded, let the gradient through: "
-    "x + tf.stop_gradient(tf.round(x) - x).",
+    "flags (round, argmax, cast, greater), and tensors in place of arrays (numpy()). Where it has "
+    "to be rounded, let the gradient through: x + tf.stop_gradient(tf.round(x) - x).",
 )
 """The same where penalties are added to the loss."""
 UPDATES_TOO_SMALL = Defect(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.cuts import find_cuts_beside_penalties
-from tfdbg_tui.diagnosis.events import op_type_of, size_of
+from tfdbg_tui.diagnosis.cuts import find_cuts_beside_penalties, find_penalties_of_eager_code
+from tfdbg_tui.diagnosis.events import op_type_of, size_of, stack_id_of
+from tfdbg_tui.diagnosis.locations import line_that_ran
 from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
     from tfdbg_tui.logdir import Layer, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
+
+
+_NAMED = 3  # variables
 
 
 def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
@@ -62,6 +66,17 @@ def find_only_of_penalties(dataflow: Dataflow) -> Iterator[Suspect]:
         )
         match = Match("likely", evidence)
         yield Suspect(cut.event, ONLY_OF_PENALTIES, match, len(kernels), layer, others)
+    eager = find_penalties_of_eager_code(dataflow)
+    if eager is not None:
+        event, keys = eager
+        names = [known[key].name for key in sorted(keys) if key in known]
+        evidence = (
+            f"the loss is made of {', '.join(names[:_NAMED])} by way of penalties alone: what "
+            "layers make of them has no gradient, as after numpy() and rounding"
+        )
+        line = line_that_ran(dataflow.run, stack_id_of(dataflow.run, event))
+        match = Match("likely", evidence)
+        yield Suspect(event, ONLY_OF_PENALTIES, match, len(keys), line=line)
 
 
 def find_no_gradient(
