@@ -161,3 +161,19 @@ def test_keys_that_interrupt_an_editor_end_it_alone(
     finally:
         signal.signal(number, before)
     assert not (tmp_path / "survived").exists()
+
+
+async def test_a_question_may_be_asked_in_a_terminal_of_any_width(
+    open_app: Open, logdirs: RecordedLogdirs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere.py"
+    elsewhere.touch()
+    monkeypatch.setenv("VISUAL", "vi")
+    async with open_app(logdirs["session"]) as opened:
+        opened.app.session.focus = replace(
+            opened.focus, place=SourcePlace("host", str(elsewhere), 7)
+        )
+        await opened.press("e")
+        for width in range(9, 0, -1):
+            await opened.pilot.resize_terminal(width, 10)
+            await opened.pilot.pause()

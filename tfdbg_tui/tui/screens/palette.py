@@ -15,6 +15,7 @@ from tfdbg_tui.tui.widgets.scrollbars import AsciiScrollBar
 if TYPE_CHECKING:
     from textual import events
     from textual.binding import BindingType
+    from textual.geometry import Size
     from textual.timer import Timer, TimerCallback
     from textual.worker import Worker
 
@@ -36,8 +37,14 @@ class _Commands(CommandList, _WithoutStaleClicks):
 class Options(_WithoutStaleClicks):
     """A list of options.
 
-    Textual's own raises an error when it is to turn a page and has no place on the screen.
+    Textual's own raises an error when it is to turn a page and has no place on the screen, and
+    when the screen is as narrow as its frame.
     """
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """See Textual."""
+        padding = self.get_component_styles("option-list--option").padding.width
+        return super().get_content_height(container, viewport, max(width, padding + 1))
 
     def action_page_up(self) -> None:
         """See Textual."""
