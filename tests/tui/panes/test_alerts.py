@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from tests.diagnosis.tiny import Program, asked_behind_an_overflow
 from tests.tui.screens.test_layers import program
@@ -206,6 +207,17 @@ async def test_what_is_missing_is_told_before_how_far_the_numbers_are(
         await opened.press("1", "z")
         places = [opened.screen().index(text) for text in told]
         assert places == sorted(places)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+async def test_a_suspect_that_has_no_chain_has_its_card_where_there_is_room_for_one(
+    open_app: Open, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    asked_behind_an_overflow(tmp_path).open()
+    async with open_app(tmp_path, size) as opened:
+        await opened.press("a", "1", "z")
+        assert not opened.snapshot.explanation.report.suspects[0].chain
+        assert "fix: " in opened.screen()
 
 
 async def test_a_suspect_has_its_row_though_its_tensor_is_an_alert(

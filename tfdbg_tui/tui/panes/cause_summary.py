@@ -120,8 +120,11 @@ class CauseSummary:
         return name, [(self.charset.safe(fact), "dim") for fact in facts]
 
     def _chain(self, lines: int) -> tuple[Line, ...]:
-        """Return the tensors of the chain, one a line, in so many lines at most."""
-        if lines < _LEAST_CHAIN:
+        """Return the tensors of the chain, one a line, in so many lines at most.
+
+        A suspect has no chain.
+        """
+        if lines < _LEAST_CHAIN or not self.finding.chain:
             return ()
         room_of_links = lines - 3  # without what stands around them
         shown = self.finding.chain[:room_of_links]
