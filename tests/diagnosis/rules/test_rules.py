@@ -236,7 +236,7 @@ def test_a_variable_may_have_been_changed_in_steps_that_were_left_out(
 
 @pytest.mark.parametrize(
     ("update", "rule"),
-    [("AssignSubVariableOp", "from-outside-of-limits"), ("ResourceApplyAdam", "optimizer-step")],
+    [("AssignSubVariableOp", "changed-outside-of-limits"), ("ResourceApplyAdam", "optimizer-step")],
 )
 def test_finite_values_that_were_subtracted_before_a_pause_made_no_nan(
     update: str, rule: str

@@ -205,7 +205,7 @@ def _from_outside(case: Case) -> Match | None:
     made_it = (_after_step, _kept_by_step, _after_update)
     is_changed = any(one.updated_by for one in case.inputs) and any(test(case) for test in made_it)
     is_given_bad = _given_bad(case) is not None
-    if not case.limits or is_changed or case.op_type in _ORIGINS:
+    if not case.limits or is_changed or case.op_type in _ORIGINS or _changed_outside(case):
         return None
     if not case.open and not is_given_bad:
         return None
@@ -455,9 +455,9 @@ RULES = (
         title="Variable was made NaN or ∞ by what was not recorded",
         op_types=_READS,
         test=_changed_outside,
-        why="Recording was limited to some steps, layers, functions or lines. The variable was "
-        "finite when it was read before, and has been changed outside of these since.",
-        fix="Record again without the limit.",
+        why="Recording was limited to some steps, layers, functions or lines, or paused. The "
+        "variable was finite when it was read before, and has been changed outside of these since.",
+        fix="Record again without the limit or the pause.",
         example=example(
             "ReadVariableOp", unrecorded(), updating(0.5, by="AssignSubVariableOp"), out=[NAN, 1],
             healthy_before=3, limits="every=5",
