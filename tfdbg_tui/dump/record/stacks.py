@@ -1,19 +1,12 @@
-"""Code locations: a stack trace becomes a few bytes that refer to interned frames and files.
-
-Source text is kept in full for the user's own files.  Files of the Python installation (standard
-library and site-packages, so TensorFlow and Keras too) are recorded by path only: they are the
-same everywhere, and they are nine tenths of the text in a dump of TensorFlow's.
-"""
+"""Code locations: a stack trace becomes a few bytes that refer to frames on record."""
 
 from __future__ import annotations
 
-import itertools
-import linecache
-import uuid
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfdbg_tui.dump.interrupts import contained
 from tfdbg_tui.dump.record.layers import LayerNumbers
+from tfdbg_tui.dump.record.stack_frames import StackFrameRecords, reference_of
 from tfdbg_tui.dump.tensorflow import (
     autograph,
     keras_nodes,
@@ -23,20 +16,18 @@ from tfdbg_tui.dump.tensorflow import (
     tape_hooks,
 )
 from tfdbg_tui.dump.tensorflow.locations import Location
-from tfdbg_tui.wire import events, filesets
+from tfdbg_tui.wire import events
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import CodeType, FrameType
 
     from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.dump.record.stack_frames import Frame
     from tfdbg_tui.dump.record.variables import VariableRecords
     from tfdbg_tui.dump.scope import Scope
 
 _MAX_CACHED_STACKS = 50_000
-
-_Frame = tuple[str, int, str]
-"""File, line and function."""
 
 
 class _Code(NamedTuple):
@@ -86,7 +77,7 @@ class _Stack:
 
 
 class CodeLocations:
-    """Interns the stack frames and source files of one file set.
+    """Finds the code locations of running frames and of ops, and records their stack frames.
 
     Args:
         recorder: Takes the records.
@@ -98,16 +89,9 @@ class CodeLocations:
     def __init__(
         self, recorder: Recorder, host: str, variables: VariableRecords, scope: Scope
     ) -> None:
-        self._recorder = recorder
-        self._host = host
         self._head = events.CodeLocation(host).encode()
-        # Frame ids must be unique in a run, which may have several file sets.
-        self._prefix = uuid.uuid4().hex[:4] + "."
         self._file_set = object()
-        self._numbers = itertools.count()
-        self._files: dict[str, int] = {}
-        self._frames: dict[_Frame, bytes] = {}
-        self._places: dict[bytes, _Frame] = {}
+        self._frames = StackFrameRecords(recorder, host)
         self._stacks: dict[tuple[int, ...], _Stack] = {}
         self._latest: _Stack | None = None
         self._built: dict[tuple[bytes, keras_nodes.Built], bytes] = {}
@@ -199,9 +183,9 @@ class CodeLocations:
         """
         path, line, function, name = built
         frames = location.frames
-        if self._frames.get((path, line, function)) in frames:
+        if self._frames.known_reference((path, line, function)) in frames:
             return location.encoded
-        built_at = self._reference((path, line, f"{function}{events.BUILDS}{name})"))
+        built_at = self._frames.reference((path, line, f"{function}{events.BUILDS}{name})"))
         return b"".join((self._head, *frames[:before], built_at, *frames[before:]))
 
     def _is_limited_gradient(self, location: Location) -> bool:
@@ -229,7 +213,7 @@ class CodeLocations:
             all(code.is_text for code in codes),
             calls,
             tape_hooks.depth_of_gradient(frame),
-            self._scope.has_stack(self._places[reference] for reference in program),
+            self._scope.has_stack(self._frames.frame(reference) for reference in program),
             library_calls,
             program if library_calls else (),
         )
@@ -261,9 +245,9 @@ class CodeLocations:
         found = path, frame.f_lineno, name
         if autograph.is_generated(path):  # One code may be of functions in several files.
             file = str(frame.f_globals.get("__file__") or "")
-            return self._reference(autograph.users_frame(found, file))
+            return self._frames.reference(autograph.users_frame(found, file))
         is_own = path.startswith(own_frames.OWN_DIRECTORY)
-        known = self._references[place] = b"" if is_own else self._reference(found)
+        known = self._references[place] = b"" if is_own else self._frames.reference(found)
         return known
 
     def of_op(self, op: Any) -> Location:
@@ -289,49 +273,17 @@ class CodeLocations:
         """See `LayerNumbers.ask_again`."""
         self._layers.ask_again()
 
-    def of_frames(self, frames: Iterable[_Frame]) -> bytes:
+    def of_frames(self, frames: Iterable[Frame]) -> bytes:
         """Return the serialized CodeLocation of (file, line, function) frames, outermost first."""
-        return b"".join((self._head, *map(self._reference, frames)))
+        return b"".join((self._head, *map(self._frames.reference, frames)))
 
     def user_line(self, location: bytes) -> str:
         """Return ``file:line in function`` of the innermost frame of the user's own, or ""."""
         for frame_id in reversed(events.CodeLocation.decode(location).stack_frame_ids):
-            path, line, function = self._places[_reference(frame_id)]
+            path, line, function = self._frames.frame(reference_of(frame_id))
             if not locations.is_installed(path):
                 return f"{path}:{line} in {function}"
         return ""
-
-    def _reference(self, frame: _Frame) -> bytes:
-        """Return what a serialized CodeLocation names a frame by."""
-        return self._frames.get(frame) or self._intern(frame)
-
-    def _intern(self, frame: _Frame) -> bytes:
-        path, line, function = frame
-        file_index = self._file_index(locations.absolute(path), path)
-        frame_id = f"{self._prefix}{next(self._numbers):x}"
-        place = events.FileLineCol(file_index, line, function)
-        payload = events.StackFrameWithId(frame_id, place).encode()
-        event = events.DebugEvent(stack_frame_with_id=payload)
-        # Two threads may intern one frame twice: harmless, as ids never are shared.
-        self._recorder.define(filesets.STACK_FRAMES, event)
-        reference = self._frames[frame] = _reference(frame_id)
-        self._places[reference] = frame
-        return reference
-
-    def _file_index(self, path: str, name: str) -> int:
-        with self._recorder.definitions_lock:
-            index = self._files.get(path)
-            if index is None:
-                index = self._files[path] = len(self._files)
-                lines = [] if locations.is_installed(path) else _source_lines(path, name)
-                payload = events.SourceFile(path, self._host, lines).encode()
-                event = events.DebugEvent(source_file=payload)
-                self._recorder.define(filesets.SOURCE_FILES, event)
-            return index
-
-
-def _reference(frame_id: str) -> bytes:
-    return events.CodeLocation.field("stack_frame_ids", [frame_id])
 
 
 def _library_calls(
@@ -378,10 +330,3 @@ def _callers(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
-
-
-def _source_lines(path: str, name: str) -> list[str]:
-    """Return the text of a Python file, notebook cell or ``-c`` script; [] where there is none."""
-    is_script = path.endswith(".py") and name == locations.as_text(name)
-    lines = linecache.getlines(path if is_script else name)
-    return "".join(lines).split("\n") if lines else []
