@@ -264,7 +264,7 @@ class Recorder:
             self._guarded(self._files.commit)
 
     @property
-    def rests(self) -> bool:
+    def has_rest_mark(self) -> bool:
         """Whether the files say that nothing is missing if the process is ended now."""
         return self._files.rest.is_set
 
@@ -288,7 +288,7 @@ class Recorder:
                 self._guarded(lambda: self._write_omissions(all_counts=True))
                 self._files.rest.set()
 
-    def work(self) -> None:
+    def remove_rest_mark(self) -> None:
         """Take back what `rest` has said."""
         self._files.rest.clear()
 
@@ -429,8 +429,8 @@ class Recorder:
         begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
         waiting = self._backlog.num_bytes  # what is queued meanwhile counts for the next time
         taken = Events(_take(self._executions), _take(self._traces))
-        if self.rests and (taken.executions or taken.traces):
-            self.work()
+        if self.has_rest_mark and (taken.executions or taken.traces):
+            self.remove_rest_mark()
         self._files.write_definitions(_take(self._definitions))
         self._write(taken if self._held is None else self._held_back(self._held, taken))
         if self._held is None:
