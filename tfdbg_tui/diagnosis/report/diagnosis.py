@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -22,12 +21,12 @@ from tfdbg_tui.diagnosis.events import (
 )
 from tfdbg_tui.diagnosis.gradients import ForwardOp, is_backward
 from tfdbg_tui.diagnosis.history import by_step, history_of, magnitudes_of
-from tfdbg_tui.diagnosis.layers import LayersOfOps, is_recurrent, layer_before, output_of
-from tfdbg_tui.diagnosis.learning_rates import LearningRate, learning_rates
-from tfdbg_tui.diagnosis.locations import location_of, starts_fit
+from tfdbg_tui.diagnosis.layers import LayersOfOps, is_recurrent, layer_before
+from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.report import advice
 from tfdbg_tui.diagnosis.report.cases import CaseBuilder
 from tfdbg_tui.diagnosis.report.chain_links import Link, Links
+from tfdbg_tui.diagnosis.report.finding_lines import FindingLines, at_line
 from tfdbg_tui.diagnosis.report.findings import Finding, Report
 from tfdbg_tui.diagnosis.report.first_large import first_large
 from tfdbg_tui.diagnosis.report.growth import loss_that_fell, not_measured_before
@@ -66,7 +65,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tfdbg_tui.diagnosis.locations import Location
-    from tfdbg_tui.diagnosis.report.first_large import FirstLarge
     from tfdbg_tui.diagnosis.rules.model import Case, Defect, Match
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
     from tfdbg_tui.logdir import FitBatch, Layer, Run
@@ -100,6 +98,18 @@ class _When(TypedDict):
     when: str
 
 
+class _Where(TypedDict):
+    location: Location | None
+    differentiated_at: Location | None
+    forward_stack_id: int | None
+
+
+class _Whose(TypedDict):
+    layer: Layer | None
+    input_layer: Layer | None
+    variables: tuple[str, ...]
+
+
 class Diagnosis:
     """Everything that is found out about a run; the report is the short of it.
 
@@ -117,6 +127,7 @@ class Diagnosis:
         self._cases = CaseBuilder(self.dataflow, self.causes)
         self._layers = LayersOfOps(run)
         self._lines = ProgramLines(self.dataflow)
+        self._finding_lines = FindingLines(self.dataflow, self._lines, self.links)
         self._root_evidence = RootEvidence(self.dataflow, self.causes, self._lines)
         self._suggestions = Suggestions(self.dataflow, self.causes, self._layer)
 
@@ -171,53 +182,54 @@ class Diagnosis:
             used = self._first_use(root)
             when = self._when(used or event, self._step(used) if used else None)
             found = replace(found, made_ahead=True, **when)
+        found = self._with_alike(found, root, rule)
+        if case.training and case.outlier is None and rule in overflow.RULES:
+            found = self._with_gap(found, root, case)
+        if case.weights is not None and rule.id in overflow.DIVERGED:
+            found = replace(found, evidence=f"{found.evidence}; {case.weights}")
+        if rule.id in overflow.DIVERGED:
+            found = self._finding_lines.with_rates(found)
+        return self._where_it_began(found, root, rule, case)
+
+    def _with_alike(self, found: Finding, root: Root, rule: Defect) -> Finding:
+        """Return a finding with what else the same bug has made bad.
+
+        Args:
+            found: The finding.
+            root: Its root.
+            rule: What explains it.
+        """
         alike = self._alike(root)
         layers = [layer for event in alike if (layer := self._layer(event))]
         own = {None, found.layer, found.input_layer}
         others = self._others_of_line(root, found, rule)
-        found = replace(
+        return replace(
             found,
             other_suggestions=others,
             evidence=found.evidence + self._root_evidence.of(root, found, alike, others),
             other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
             variables=() if own - {None} else self._variables(root, alike),
         )
-        if case.training and case.outlier is None and rule in overflow.RULES:
-            found = self._with_gap(found, root, case)
-        if case.weights is not None and rule.id in overflow.DIVERGED:
-            found = replace(found, evidence=f"{found.evidence}; {case.weights}")
-        if rule.id in overflow.DIVERGED:
-            found = self._with_rates(found)
-        fell = (
-            loss_that_fell(self.dataflow, root.event)
-            if rule is overflow.LOSS_WITHOUT_BOUND
-            else None
-        )
-        if fell is not None:
-            return self._at_loss(found, fell)
+
+    def _where_it_began(self, found: Finding, root: Root, rule: Defect, case: Case) -> Finding:
+        """Return a finding at the line that it goes back to, where that is not the root's.
+
+        Args:
+            found: The finding.
+            root: Its root.
+            rule: What explains it.
+            case: What is known of the root.
+        """
+        if rule is overflow.LOSS_WITHOUT_BOUND:
+            fell = loss_that_fell(self.dataflow, root.event)
+            if fell is not None:
+                return self._finding_lines.at_loss(found, fell)
         if rule is overflow.GREW_ON_THE_WAY_BACK:
-            return self._at_layer(found)
+            return self._finding_lines.at_layer(found)
         large = first_large(self.dataflow, root, rule, case)
         if large is not None:
-            return self._led_back(found, large)
-        return self._in_users_loss(found, root)
-
-    def _in_users_loss(self, found: Finding, root: Root) -> Finding:
-        """Return a finding on what `fit` makes of the user's own loss at the line of that."""
-        loss = self._lines.made_of(root.event)
-        line = self._lines.ran(loss) if loss is not None else None
-        if loss is None or line is None:
-            return found
-        return _at_line(found, line, stack_id_of(self._run, loss), "what Keras makes of it is at")
-
-    def _at_loss(self, found: Finding, loss: TensorEvent) -> Finding:
-        """Return a finding on what a loss has led to at the line of that, unless `fit` made it."""
-        made = self._lines.made_of(loss) or loss
-        stack_id = stack_id_of(self._run, made)
-        line = self._lines.ran(made)
-        if line is None or starts_fit(self._run, stack_id):
-            return found
-        return _at_line(found, line, stack_id, "it overflows at")
+            return self._finding_lines.led_back(found, large)
+        return self._finding_lines.in_users_loss(found, root)
 
     def _with_gap(self, found: Finding, root: Root, case: Case) -> Finding:
         """Return a finding on what overflowed that says where it may have begun unseen."""
@@ -225,24 +237,6 @@ class Diagnosis:
         has_grown = case.growth is not None or overflow.weights_grew(case)
         may_begin = "" if has_grown else ": a batch there may have begun it"
         return replace(found, evidence=f"{found.evidence}; {gap}{may_begin}") if gap else found
-
-    def _led_back(self, found: Finding, large: FirstLarge) -> Finding:
-        """Return a finding on what overflowed that leads back to what was large first."""
-        run, event = self._run, large.event
-        forward = self._lines.differentiated(event)
-        stack_id = forward.stack_id if forward else stack_id_of(run, event)
-        line = location_of(run, stack_id) if forward else self._lines.ran(event)
-        if line is None:
-            return found
-        overflowed_at = f"; it overflows at {found.location.short}" if found.location else ""
-        return replace(
-            found,
-            evidence=f"{found.evidence}; {large.at(line)}{overflowed_at}",
-            location=line,
-            differentiated_at=None,
-            forward_stack_id=stack_id,
-            chain=(self.links.link(event, True, "earlier"), *found.chain),
-        )
 
     def _alike(self, root: Root) -> list[TensorEvent]:
         """Return the tensors that the same bug has made bad of finite ones, in the same step.
@@ -357,30 +351,12 @@ class Diagnosis:
         if suspect.layer is not None:
             finding = replace(finding, layer=suspect.layer, input_layer=None, variables=())
         if suspect.line is not None:
-            finding = _at_line(finding, suspect.line, suspect.stack_id, "its op is at")
+            finding = at_line(finding, suspect.line, suspect.stack_id, "its op is at")
         elif suspect.rule not in _OF_NO_LAYER:
-            finding = self._at_layer(finding)
+            finding = self._finding_lines.at_layer(finding)
         if suspect.rule in (TRAINING_DIVERGES, LOSS_FALLS_WITHOUT_END):
-            return self._with_rates(finding)
-        return self._at_rate(finding) if suspect.rule in _OF_RATE else finding
-
-    @cached_property
-    def _rates(self) -> list[LearningRate]:
-        return learning_rates(self.dataflow)
-
-    def _with_rates(self, found: Finding) -> Finding:
-        """Return a finding with the learning rates."""
-        rates = " and ".join(map(str, self._rates))
-        said = f"; the learning rate{'s are' if len(self._rates) > 1 else ' is'} {rates}"
-        return replace(found, evidence=f"{found.evidence}{said}") if rates else found
-
-    def _at_rate(self, found: Finding) -> Finding:
-        """Return a finding with the learning rate, at the line that made the only optimizer."""
-        told = self._with_rates(found)
-        rate = self._rates[0] if len(self._rates) == 1 else None
-        if rate is None or rate.line is None:
-            return told
-        return _at_line(told, rate.line, rate.stack_id, "trained at")
+            return self._finding_lines.with_rates(finding)
+        return self._finding_lines.at_rate(finding) if suspect.rule in _OF_RATE else finding
 
     def _since(self, suspect: Suspect) -> int | None:
         """Return from which step on it is so; None for the step of its tensor."""
@@ -392,18 +368,6 @@ class Diagnosis:
             iter((steps if len(measured) else self._run.executions.steps.numbers).tolist()), None
         )
 
-    def _at_layer(self, found: Finding) -> Finding:
-        """Return a finding at the line of its layer, where its own only starts the training."""
-        layer, stack_id = found.layer or found.input_layer, found.forward_stack_id
-        own_stack_id = stack_id_of(self._run, found.event) if stack_id is None else stack_id
-        if layer is None or found.location is None or not starts_fit(self._run, own_stack_id):
-            return found
-        made = output_of(self._run, layer)
-        line = self._lines.ran(made) if made is not None else None
-        if made is None or line is None:
-            return found
-        return _at_line(found, line, stack_id_of(self._run, made), "trained at")
-
     def _finding(
         self,
         event: TensorEvent,
@@ -414,45 +378,49 @@ class Diagnosis:
     ) -> Finding:
         run = self._run
         graph = run.graphs.get(graph_id_of(run, event) or "")
-        ran = self._lines.ran(event)
-        forward = self._lines.differentiated(event)
+        ran, forward = self._lines.ran(event), self._lines.differentiated(event)
         called = location_of(run, forward.stack_id) if forward else None
-        location = called or ran
-        step = self._step(event)
-        whose = _in_gradient(forward) if forward and called != ran else ""
-        layer = (forward.layer if forward else None) or self._layers.of_event(event)
-        input_layer = self._input_layer(event, layer)
-        if layer is None and input_layer is None:
-            layer = updated_layer(self.dataflow, event)
-        is_of_none = layer is None and input_layer is None
+        in_gradient = _in_gradient(forward) if forward and called != ran else ""
+        whose = self._whose(event, forward)
         suggested = self._suggestions.of(event, rule, called)
         return Finding(
             rule=rule.id,
             certainty=match.certainty,
             title=rule.title,
-            evidence=match.evidence + whose + self._lines.evidence(event),
+            evidence=match.evidence + in_gradient + self._lines.evidence(event),
             why=rule.why,
-            fix=(rule.fix if suggested else self._fix(event, rule, layer))
-            + self._also_helps(event, rule, layer or input_layer),
+            fix=(rule.fix if suggested else self._fix(event, rule, whose["layer"]))
+            + self._also_helps(event, rule, whose["layer"] or whose["input_layer"]),
             suggestion=suggested,
             event=event,
             op_name=op_name_of(run, event),
             op_type=op_type_of(run, event) or UNKNOWN_OP,
             graph=graph.name if graph else None,
-            **self._when(event, step, step_before(self.dataflow, event)),
+            **self._when(event, self._step(event), step_before(self.dataflow, event)),
             device=device_of(run, event),
-            location=location,
-            differentiated_at=ran if ran != location else None,
-            forward_stack_id=forward.stack_id if forward and called not in (None, ran) else None,
+            **_where(ran, called, forward),
             alerts=alerts,
             chain=tuple(chain),
-            layer=layer,
-            input_layer=input_layer,
-            variables=tuple(named_variables(self.dataflow, event)) if is_of_none else (),
+            **whose,
             iteration=self._iteration(event),
             in_gradient=is_backward(run, event),
             summary=summary_of(run, event),
         )
+
+    def _whose(self, event: TensorEvent, forward: ForwardOp | None) -> _Whose:
+        """Return the layers that a tensor belongs to; where there is none, the variables.
+
+        Args:
+            event: The tensor.
+            forward: The op whose gradient it belongs to, if it belongs to one.
+        """
+        layer = (forward.layer if forward else None) or self._layers.of_event(event)
+        input_layer = self._input_layer(event, layer)
+        if layer is None and input_layer is None:
+            layer = updated_layer(self.dataflow, event)
+        is_of_none = layer is None and input_layer is None
+        variables = tuple(named_variables(self.dataflow, event)) if is_of_none else ()
+        return {"layer": layer, "input_layer": input_layer, "variables": variables}
 
     def _when(self, event: TensorEvent, step: int | None, after: int | None = None) -> _When:
         batch = batch_of(self.dataflow, event, step) if step is not None else None
@@ -502,24 +470,20 @@ class Diagnosis:
         return summary is not None and summary.dtype in ("float64", "complex128")
 
 
-def _at_line(found: Finding, line: Location, stack_id: int | None, said: str) -> Finding:
-    """Return a finding at another line, which says where its own is.
+def _where(ran: Location | None, called: Location | None, forward: ForwardOp | None) -> _Where:
+    """Return the lines that a finding names.
 
     Args:
-        found: The finding.
-        line: The other line.
-        stack_id: The stack that leads to it; None for that of the op.
-        said: What its own line does.
+        ran: The line that computed the tensor.
+        called: Of a gradient, the line that called the op that it is of.
+        forward: That op.
     """
-    if found.location is None or line == found.location:
-        return found
-    return replace(
-        found,
-        evidence=f"{found.evidence}; {said} {found.location.short}",
-        location=line,
-        differentiated_at=None,
-        forward_stack_id=stack_id,
-    )
+    location = called or ran
+    return {
+        "location": location,
+        "differentiated_at": ran if ran != location else None,
+        "forward_stack_id": forward.stack_id if forward and called not in (None, ran) else None,
+    }
 
 
 def _with(found: Finding, more: str | None) -> Finding:
