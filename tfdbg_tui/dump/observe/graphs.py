@@ -228,21 +228,10 @@ class GraphDefinitions:
     def _record_op(self, graph: Any, state: _GraphState, op: Any) -> int:
         """Record an op; return the number of its first output."""
         outputs = op.outputs
-        first_id = self._next_id
-        self._next_id += len(outputs)
+        ids = range(self._next_id, self._next_id + len(outputs))
+        self._next_id = ids.stop
         called = self._called_graphs(op)
-        callees = [self._states[graph_id] for graph_id in called]
-        reference = any(map(graph_ops.is_reference, outputs))
-        state.lasting |= reference or (graph_ops.is_stateful(op) and not outputs)
-        may_raise = op.type in _RAISING_OPS or _takes_index_of_floats(op)
-        if may_raise or any(callee.raising for callee in callees):
-            state.raising.add(op.name)
-        state.has_loops |= functions.is_loop(op) or any(callee.has_loops for callee in callees)
-        state.doubtful |= any(callee.doubtful for callee in callees)
-        if called:
-            state.calls[op.name] = tuple(called)
-            state.called.update(called)
-            self._reachable.clear()
+        self._note_effects(state, op, called)
         location = self._locations.of_op(op)
         if self._keep_locations:
             state.locations[op.name] = location.encoded
@@ -254,7 +243,7 @@ class GraphDefinitions:
             input_names=[tensor.name for tensor in op.inputs],
             num_outputs=len(outputs),
             code_location=location.encoded,
-            output_tensor_ids=list(range(first_id, first_id + len(outputs))),
+            output_tensor_ids=list(ids),
             called_graph_ids=called,
             output_dtypes=[tensor.dtype.as_datatype_enum for tensor in outputs],
             collective_keys=graph_ops.collective_keys(op),
@@ -263,7 +252,28 @@ class GraphDefinitions:
         self._define(graph_op_creation=creation.encode())
         if not self._is_in_scope(graph, state, op, location):
             state.outside.add(op.name)
-        return first_id
+        return ids.start
+
+    def _note_effects(self, state: _GraphState, op: Any, called: list[str]) -> None:
+        """Note what is asked about a graph because of one of its ops.
+
+        Args:
+            state: What is known of the graph.
+            op: The op.
+            called: The graphs that it calls.
+        """
+        callees, outputs = [self._states[graph_id] for graph_id in called], op.outputs
+        reference = any(map(graph_ops.is_reference, outputs))
+        state.lasting |= reference or (graph_ops.is_stateful(op) and not outputs)
+        may_raise = op.type in _RAISING_OPS or _takes_index_of_floats(op)
+        if may_raise or any(callee.raising for callee in callees):
+            state.raising.add(op.name)
+        state.has_loops |= functions.is_loop(op) or any(callee.has_loops for callee in callees)
+        state.doubtful |= any(callee.doubtful for callee in callees)
+        if called:
+            state.calls[op.name] = tuple(called)
+            state.called.update(called)
+            self._reachable.clear()
 
     def _is_in_scope(self, graph: Any, state: _GraphState, op: Any, location: Location) -> bool:
         """Return whether an op is recorded.
