@@ -34,6 +34,7 @@ _MANY = 4  # measured computations of each update, of which steps are too short
 _LATE = 4  # of all steps one in so many may come before
 _FADES = 3  # measured steps before a rate of 0, in which a schedule makes steps shorter
 _FADED = 0.7  # times as long are the last of them, at most
+_LONGER = 1e3  # times as long is a step of a bias than of all else, at most
 _SHORT = 1e-6  # of a variable, that a step adds
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 """From 1 to the next number of each type."""
@@ -104,7 +105,7 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
     """
     if not dataflow.variables.trained:
         return
-    for updates in _by_graph(dataflow).values():
+    for updates, beside in _by_graph(dataflow):
         dtype = dtype_of(dataflow.run, updates[0].event) or ""
         since, rule = _since(updates, _EPSILON.get(dtype, 0.0) / 4), UPDATES_TOO_SMALL
         if since is None and _since(updates, _SHORT) == 0 and not _may_have_learned(dataflow):
@@ -117,6 +118,8 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
         largest = max(updates, key=lambda update: float(update.share[since:].max()))
         if _is_meant(largest.largest, since):
             continue
+        if beside[since:].max(initial=0.0) > _LONGER * largest.largest[since:].max():
+            continue  # The step is long enough for a bias: it is the gradient that is small.
         most = float(largest.largest[since:].max())
         in_steps = (
             f"in {'the last' if since else 'all'} {len(largest.share) - since:,} steps measured"
@@ -179,8 +182,11 @@ def _may_have_learned(dataflow: Dataflow) -> bool:
     return not fall or any(fall)
 
 
-def _by_graph(dataflow: Dataflow) -> dict[str, list[_Update]]:
-    """Return the updates of each graph that has measured all that it makes."""
+def _by_graph(dataflow: Dataflow) -> Iterator[tuple[list[_Update], Floats]]:
+    """Yield the updates of each graph that has measured all that it makes.
+
+    And the largest of each step of what begins with 0, whose share of that tells nothing.
+    """
     run = dataflow.run
     values = VariableValues(run, dataflow.calls)
     measured = _measured_in_graphs(run)
@@ -198,6 +204,7 @@ def _by_graph(dataflow: Dataflow) -> dict[str, list[_Update]]:
         if variable.trainable and not variable.slot_of:
             added[graph_id, variable] = _step_of(run, measured, run.graphs[graph_id].ops[name])
     graphs: dict[str, list[_Update]] = defaultdict(list)
+    beside: dict[str, Floats] = {}
     unknown = set()
     for (graph_id, variable), one in added.items():
         read = reads.get((graph_id, variable))
@@ -208,7 +215,12 @@ def _by_graph(dataflow: Dataflow) -> dict[str, list[_Update]]:
             share = one.largest / held
             steps = run.executions.steps.numbers_of(one.found.executions)
             graphs[graph_id].append(_Update(one.event, variable, steps, one.largest, share))
-    return {graph_id: some for graph_id, some in graphs.items() if graph_id not in unknown}
+        else:
+            others = beside.get(graph_id, np.zeros(len(one.largest)))
+            beside[graph_id] = np.maximum(others[: len(held)], one.largest[: len(others)])
+    for graph_id, updates in graphs.items():
+        if graph_id not in unknown:
+            yield updates, beside.get(graph_id, np.zeros(0))
 
 
 def _measured_in_graphs(run: Run) -> _Measured:
