@@ -602,7 +602,7 @@ async def test_opens_on_the_largest_number_where_nothing_is_bad(
     program(tmp_path, steps=6).open()
     async with open_app(tmp_path, at_root=True) as opened:
         assert (opened.focus.pane, opened.focus.graph_execution) == ("alerts", 25)
-        for told in ("Closest to the largest float16, 6.55e+04,", "1.02e+03 in step 5"):
+        for told in ("Closest to the limit of its type,", "1.02e+03 of 6.55e+04 (float16)"):
             assert told in opened.screen()
         opened.app.session.focus = focus_graph_execution(opened.snapshot, opened.focus, 20)
         opened.app.post_message(Diagnosed(opened.snapshot.explanation))

@@ -69,6 +69,15 @@ def test_data_that_are_large_are_told(tmp_path: Path) -> None:
     assert "what was large first is Fill" in root.evidence
 
 
+def test_an_exponential_is_told_with_what_it_was_given_above_zero(tmp_path: Path) -> None:
+    def loss(x: Any, weights: Any) -> Any:
+        sizes = tf.reduce_sum(tf.abs(weights)) * tf.constant([80.0, -900.0])
+        return tf.reduce_sum(tf.exp(sizes))
+
+    root = first_root(tmp_path, lambda: squared_gradient(loss, tf.ones([3, 2])))
+    assert "(at most 60 in → up to 1.14e+26 out)" in root.evidence
+
+
 def test_a_training_that_diverges_is_at_no_line_of_its_layers(tmp_path: Path) -> None:
     def program() -> None:
         weights = tf.Variable(tf.fill([2, 2], 0.5))

@@ -39,7 +39,9 @@ def test_of_what_may_grow_the_number_closest_to_the_limit_of_its_type(tmp_path: 
         600.0,
         "float16",
     )
-    told = "  closest    to the largest float16, 6.55e+04, of all but constants, counts, first"
+    told = (
+        "  closest    to the limit of its type: 600 of 6.55e+04 (float16), close:0. Not looked at:"
+    )
     assert told in to_text(report)
     assert report.to_json()["headroom"]["limit"] == 65504
 
@@ -74,6 +76,16 @@ def test_a_sum_of_constants_is_left_out(tmp_path: Path) -> None:
     made.op("f", "Mul", "weighed", "weights:0", "x:0")
     made.op("f", "Sum", "loss", "weighed:0", "axes:0")
     assert closest(made, {"count": 640.0, "loss": 2.0}) == ("loss:0", 2.0)
+
+
+def test_what_is_selected_of_a_constant_is_left_out(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "Const", "lowest")
+    made.op("f", "SelectV2", "masked", "where:0", "x:0", "lowest:0")
+    made.op("f", "SelectV2", "chosen", "where:0", "x:0", "y:0")
+    assert closest(made, {"masked": 2e38, "chosen": 2.0}) == ("chosen:0", 2.0)
 
 
 def test_the_number_of_a_step_is_left_out(tmp_path: Path) -> None:
@@ -128,5 +140,4 @@ def test_eager_tensors_without_a_type_are_held_against_float32(tmp_path: Path) -
     assert report.headroom is not None
     assert (report.headroom.event, report.headroom.dtype) == (TensorEvent("execution", 1, 0), None)
     told = " ".join(to_text(report).split())
-    limit = "to the largest float32, 3.4e+38 (type not on record)"
-    assert f"{limit}, of all but constants, counts, first values, gradients, metrics: 2e+05" in told
+    assert "type: 2e+05 of 3.4e+38 (float32, type not on record)" in told

@@ -197,7 +197,7 @@ async def test_what_is_missing_is_told_before_how_far_the_numbers_are(
     open_app: Open, tmp_path: Path
 ) -> None:
     program(tmp_path, steps=6).open()
-    told = ("No NaN and no ∞ recorded", "Recording was", "Closest to the largest float16")
+    told = ("No NaN and no ∞ recorded", "Recording was", "Closest to the limit of its type")
     pause = events.Omission(omissions.PAUSED, "pause 1", omissions.BY_THE_USER)
     event = events.DebugEvent(1.0, omission=pause.encode())
     with open(next(tmp_path.glob("*.metadata")), "ab") as file:

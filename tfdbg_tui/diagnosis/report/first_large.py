@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import UNKNOWN_OP, name_of, op_type_of
+from tfdbg_tui.diagnosis.events import UNKNOWN_OP, name_of, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import dtype_of, magnitudes_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, EXPONENTIALS
@@ -85,9 +85,26 @@ def first_large(dataflow: Dataflow, root: Root, rule: Defect, case: Case) -> Fir
     is_updated = case.in_earlier_step or case.healthy_before > 0
     if is_updated and not (case.outlier or op_type_of(dataflow.run, first) in _FROM_SMALL):
         return None
-    given = [size for _, size in _inputs(dataflow, first) if size is not None]
     op_type = op_type_of(dataflow.run, first) or UNKNOWN_OP
-    return FirstLarge(first, op_type, _largest(dataflow, first), max(given, default=None))
+    return FirstLarge(first, op_type, _largest(dataflow, first), _given(dataflow, first, op_type))
+
+
+def _given(dataflow: Dataflow, event: TensorEvent, op_type: str) -> float | None:
+    """Return the largest number that an op was given, by its magnitude; None if none is known.
+
+    Of an exponential that is by its value: of a number far below 0 it makes 0.
+
+    Args:
+        dataflow: Of the run.
+        event: What the op made.
+        op_type: Its type.
+    """
+    inputs = list(_inputs(dataflow, event))
+    given = [size for _, size in inputs]
+    if op_type in EXPONENTIALS:
+        summaries = (summary_of(dataflow.run, made) for made, _ in inputs)
+        given = [summary.maximum for summary in summaries if summary is not None]
+    return max((size for size in given if size is not None), default=None)
 
 
 def outlier_of(dataflow: Dataflow, event: TensorEvent) -> Outlier | None:

@@ -27,6 +27,7 @@ from tfdbg_tui.diagnosis.locations import (
     location_json,
     location_of,
 )
+from tfdbg_tui.diagnosis.op_traits import SELECTS_ELEMENTS, value_inputs
 from tfdbg_tui.diagnosis.report.when import in_words, step_before, step_of, when_text
 from tfdbg_tui.diagnosis.values import told_apart
 from tfdbg_tui.logdir.index.training_calls import is_backward_stack
@@ -73,20 +74,16 @@ class Headroom:
         return told_apart(self.largest, MAX_FINITE[self._compared_dtype], 3)
 
     @property
-    def limit(self) -> str:
-        """The largest number of the type, in words."""
-        told = f"the largest {self._compared_dtype}, {self._told[1]}"
-        return told if self.dtype else f"{told} (type not on record)"
-
-    @property
-    def among(self) -> str:
-        """What it is the closest of; see `headroom_of`."""
-        return "of all but constants, counts, first values, gradients, metrics"
+    def left_out(self) -> str:
+        """What is not looked at; see `headroom_of`."""
+        return "constants, masks, counts, first values, gradients, metrics"
 
     @property
     def number(self) -> str:
-        """The number, and when it was computed."""
-        return self._told[0] + (f" {in_words(self.when)}" if self.when else "")
+        """The number, the largest one of its type, and when it was computed."""
+        number, limit = self._told
+        dtype = self._compared_dtype + ("" if self.dtype else ", type not on record")
+        return f"{number} of {limit} ({dtype})" + (f" {in_words(self.when)}" if self.when else "")
 
     def to_json(self) -> dict[str, Any]:
         """Return it in the form of ``diagnose --json``."""
@@ -105,7 +102,8 @@ class Headroom:
 def headroom_of(dataflow: Dataflow) -> Headroom | None:
     """Return the number that is closest to the limit of its type; None where none is on record.
 
-    Constants are left out, as they stay what they are; counts, on which no training depends; what
+    Constants are left out, as they stay what they are, and what is selected of them, as by a mask:
+    the other values are measured where they are made; counts, on which no training depends; what
     variables begin with is computed of; gradients, as a loss scale makes them as large as they can
     be, on purpose; and what Keras' metrics add up, as that tells how many examples there were.
     """
@@ -125,11 +123,21 @@ def _is_left_out(run: Run, event: TensorEvent) -> bool:
     frames = run.stack(stack_id) if stack_id is not None else ()
     return (
         is_constant_or_count(run, graph_op_of(run, event))
+        or _is_masked(run, event)
         or _is_count_of_steps(run, event)
         or _is_gradient(run, event, frames)
         or is_of_metric(frames)
         or _is_initial(run, event)
     )
+
+
+def _is_masked(run: Run, event: TensorEvent) -> bool:
+    """Whether an op of a graph selects among the elements of some tensor and a constant."""
+    op = graph_op_of(run, event)
+    if op is None or op.op_type not in SELECTS_ELEMENTS:
+        return False
+    chosen = (run.op(op.graph_id, op.inputs[slot].op_name) for slot in value_inputs(op.op_type, 3))
+    return any(maker is not None and is_constant_or_count(run, maker) for maker in chosen)
 
 
 def _is_count_of_steps(run: Run, event: TensorEvent) -> bool:

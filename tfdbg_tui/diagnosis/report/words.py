@@ -113,7 +113,7 @@ def verdict_line(
 def _closest(headroom: Headroom) -> str:
     where = f" at {place_text(headroom.location)}" if headroom.location else ""
     told = f"{headroom.number}, {headroom.name}{where}"
-    return f"to {headroom.limit}, {headroom.among}: {told}"
+    return f"to the limit of its type: {told}. Not looked at: {headroom.left_out}."
 
 
 def card_of(finding: Finding, kind: GroupKind) -> list[str]:

@@ -244,7 +244,7 @@ class Alerts(Pane):
 
     def _closest(self, headroom: Headroom, width: int) -> tuple[Line, ...]:
         """Return which number is closest to the limit of its type, where and when."""
-        event, limit = headroom.event, f"Closest to {headroom.limit}, {headroom.among}:"
+        event, told = headroom.event, "Closest to the limit of its type"
         place = self.charset.safe(headroom.location.short) if headroom.location else ""
         name = self.charset.safe(self.snapshot.tensor_name(event))
         beside = width - cell_len(place) - 5
@@ -252,7 +252,7 @@ class Alerts(Pane):
         *above, name = shortened(name, room, self.charset)
         named: list[Cell] = [(" " + name, "strong"), ("" if below else place, "dim")]
         return (
-            *paragraph(limit, width - 2, "dim", self.charset),
+            *paragraph(f"{told}, without {headroom.left_out}:", width - 2, "dim", self.charset),
             *indented(above, 1, "strong"),
             joined(named, f" {self.charset.dot} "),
             *([((" " + self.charset.fit_path(below, width - 2), "dim"),)] if below else []),
