@@ -103,10 +103,20 @@ TARGETS_OF_NO_PROBABILITY = Defect(
     "and a unit for each class; -1 and 1 want a hinge loss, or (y + 1) / 2.",
     example=Example("binary_crossentropy of targets 1, 2 and 3: 0.4 in step 0, -560 in step 71"),
 )
+ONLY_ZEROS = Defect(
+    id="only-zeros",
+    title="All that the model is given is 0",
+    why="Whatever weights 0 is multiplied with, the product is 0: the first layers cannot learn, "
+    "and the model says the same of all examples.",
+    fix="Look at what is fed: a division of integers (images // 255), an array that was never "
+    "filled, a scale or a mask of 0. A matrix of word vectors stays 0 where no word was found in "
+    "the file that it is read from.",
+    example=Example("IteratorGetNext:0 is 0 in each computation, and so is what Conv2D is given"),
+)
 TARGETS_TOO_LARGE = Defect(
     id="targets-too-large",
     title="Targets so large that the model does not come near them",
-    why="The loss compares what the model gives with numbers that are 100,000 times as large and "
+    why="The loss compares what the model gives with numbers that are 10,000 times as large and "
     "more, in all steps. Adam and RMSprop move each weight by about the learning rate in a step, "
     "however large the gradient is: the loss stays what it was.",
     fix="Scale the targets: subtract their mean and divide by their standard deviation, or take "
@@ -389,7 +399,7 @@ IN_ALL_STEPS = frozenset(
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
-        *(DATA_OF_ZERO, ONLY_OF_PENALTIES),
+        *(DATA_OF_ZERO, ONLY_OF_PENALTIES, ONLY_ZEROS),
     )
 )
 """Rules that are told only of what is so in all steps that were measured."""
@@ -402,6 +412,7 @@ DEFECTS = (
     SATURATED_SOFTMAX,
     SILENT_BROADCAST,
     NOT_PROBABILITIES,
+    ONLY_ZEROS,
     SOFTMAX_OF_ONE,
     NORM_OF_ONE,
     TARGET_OUT_OF_REACH,

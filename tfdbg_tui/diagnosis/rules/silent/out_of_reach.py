@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
 _LONG = 30  # steps after which a training that comes nearer to its targets shows it
-_TIMES = 1e5  # times as large as what a model gives are targets that it does not come near
+_TIMES = 1e4  # times as large as what a model gives are targets that it does not come near
 _BOUNDED = frozenset({"Sigmoid", "Tanh"})  # at most 1
 _FAR = {"Sub": 10.0, "SquaredDifference": 100.0}
 """How far from the result of such an activation targets are at least, in each computation.

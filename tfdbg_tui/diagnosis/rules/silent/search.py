@@ -38,6 +38,7 @@ from tfdbg_tui.diagnosis.rules.silent.nothing_trained import (
     find_not_applied,
     find_nothing_trained,
 )
+from tfdbg_tui.diagnosis.rules.silent.only_zeros import find_only_zeros
 from tfdbg_tui.diagnosis.rules.silent.out_of_reach import find_out_of_reach, find_too_large
 from tfdbg_tui.diagnosis.rules.silent.penalty import find_too_strong
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
@@ -68,6 +69,7 @@ _SAMPLED = RECTIFIERS | {"Exp", "Cast", "Softmax"}
 
 _CONSEQUENCES = (
     (defects.SOFTMAX_OF_ONE, (defects.NO_GRADIENT,)),
+    (defects.ONLY_ZEROS, (defects.LAYER_NEVER_CHANGES, defects.DEAD_RELU)),
     (
         defects.NUMBERS_EXPLODE,
         (defects.SATURATED_SOFTMAX, defects.SATURATED_ACTIVATION),
@@ -112,6 +114,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_out_of_reach(dataflow, measured),
         *find_too_large(dataflow, measured),
         *find_no_probabilities(dataflow),
+        *find_only_zeros(dataflow, measured),
         *find_near_overflow(dataflow.run, search.reckoned),
         *(
             list(find_at_bound(dataflow))
