@@ -85,34 +85,39 @@ class Causes:
 
     def health(self, event: TensorEvent, producer: Producer) -> Health:
         """Return what is known of an input of an event."""
-        op_type = op_type_of(self._run, event)
-        number = producer.input_slot + 1
-        if producer.via in ("graph", "eager", "argument", "call"):
-            slots = value_inputs(op_type, number)
-            if producer.input_slot not in slots:
-                return Health.NO_VALUES
-        if not producer.is_number:
+        if not self._holds_values(event, producer):
             return Health.NO_VALUES
         summary = self.input_summary(producer)
-        if summary is not None and summary.has_inf_or_nan is not None:
-            if summary.has_inf_or_nan:
-                return Health.BAD
-            # Of the tensors that went into a list only one is looked at.
-            made_by = op_type_of(self._run, producer.event) if producer.event else None
-            listed = is_list_op(producer.op_type) and made_by != producer.op_type
-            return Health.UNKNOWN if listed else Health.FINITE
+        if summary is None or summary.has_inf_or_nan is None:
+            may_hold = self._may_be_unrecorded(event, producer)
+            return Health.UNKNOWN if may_hold else Health.NO_VALUES
+        if summary.has_inf_or_nan:
+            return Health.BAD
+        # Of the tensors that went into a list only one is looked at.
+        made_by = op_type_of(self._run, producer.event) if producer.event else None
+        listed = is_list_op(producer.op_type) and made_by != producer.op_type
+        return Health.UNKNOWN if listed else Health.FINITE
+
+    def _holds_values(self, event: TensorEvent, producer: Producer) -> bool:
+        """Whether an input is numbers that the op computes with, and no axis, shape or integer."""
+        if not producer.is_number:
+            return False
+        if producer.via not in ("graph", "eager", "argument", "call"):
+            return True
+        slots = value_inputs(op_type_of(self._run, event), producer.input_slot + 1)
+        return producer.input_slot in slots
+
+    def _may_be_unrecorded(self, event: TensorEvent, producer: Producer) -> bool:
+        """Whether an input of which no values are on record may have had some."""
         if producer.lost or producer.op_type is None or unrecorded(producer.op_type):
-            return Health.UNKNOWN
+            return True
+        op_type = op_type_of(self._run, event)
         if op_type in ONE_TYPE and producer.op_type != "Const":
-            return Health.UNKNOWN  # a filter has left it out
-        if op_type in COMPLEX:
-            return Health.UNKNOWN
-        if self._run.limits:
-            return Health.UNKNOWN
+            return True  # a filter has left it out
+        if op_type in COMPLEX or self._run.limits:
+            return True
         graph_id = graph_id_of(self._run, event)
-        if graph_id is not None and not self._dataflow.timeline.recorded_whole(graph_id):
-            return Health.UNKNOWN
-        return Health.NO_VALUES
+        return graph_id is not None and not self._dataflow.timeline.recorded_whole(graph_id)
 
     def _finite(self, event: TensorEvent, producer: Producer) -> bool:
         return self.health(event, producer) is Health.FINITE
@@ -214,21 +219,10 @@ class Causes:
         for producer in self._dataflow.producers(event):
             producer = self._most_suspect(event, producer)
             health = self.health(event, producer)
-            if health is Health.BAD and self._asked_about(event, producer):
-                node.open = True  # what the program put in its place is bad as well
-            elif health is Health.BAD and producer.event is not None:
-                parent = self.node_of(producer.event)
-                node.open |= parent is None  # the assignment of a variable
-                if parent is not None and parent is not node and not _leads_to(parent, node):
-                    if self._is_later_list(producer.event, event):
-                        node.open = True
-                    else:
-                        bad.append((parent, producer))
-                        # Of what went into a list, any may be what came out of it.
-                        first = parent.site.first.index
-                        row = first if producer.inferred else producer.event.index
-                        self._first_uses[parent] = min(row, self._first_uses.get(parent, row))
-            elif health in (Health.UNKNOWN, Health.BAD):
+            parent = self._bad_parent(node, producer) if health is Health.BAD else None
+            if parent is not None:
+                bad.append((parent, producer))
+            elif health is Health.UNKNOWN:
                 node.open = True
         op_type = op_type_of(self._run, event)
         if op_type is None or op_type in (SOURCES | MOVES) - {"Const"}:
@@ -242,6 +236,29 @@ class Causes:
         elif op_type == "Const":
             node.parent, node.inferred = self._captured(node), True
         return [parent for parent, _ in bad]
+
+    def _bad_parent(self, node: AlertNode, producer: Producer) -> AlertNode | None:
+        """Return the alert that a bad input of a node is; None where that leaves the node open.
+
+        None is also returned where the input is the node itself, or made of it.
+        """
+        event = node.site.first
+        if producer.event is None or self._asked_about(event, producer):
+            node.open = True  # what the program put in its place is bad as well
+            return None
+        parent = self.node_of(producer.event)
+        if parent is None:
+            node.open = True  # the assignment of a variable
+            return None
+        if parent is node or _leads_to(parent, node):
+            return None
+        if self._is_later_list(producer.event, event):
+            node.open = True
+            return None
+        # Of what went into a list, any may be what came out of it.
+        row = parent.site.first.index if producer.inferred else producer.event.index
+        self._first_uses[parent] = min(row, self._first_uses.get(parent, row))
+        return parent
 
     def _link_logarithm(self, node: AlertNode) -> None:
         """Link log(sum(exp(x))) that is -∞ to what made all terms -∞, if that was computed.
