@@ -321,6 +321,25 @@ def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path: Path, op_type: st
     assert suspects(recorded) == (["softmax-twice"] if op_type == "Softmax" else [])
 
 
+@pytest.mark.parametrize(
+    ("op_type", "negates", "told"),
+    [("Sigmoid", "last", True), ("BiasAdd", "last", False), ("Sigmoid", "other", False)],
+)
+def test_a_sigmoid_given_to_a_loss_that_wants_logits(
+    tmp_path: Path, op_type: str, negates: str, told: bool
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", op_type, "last", "x:0")
+    recorded.op("f", op_type, "other", "y:0")
+    recorded.op("f", "Neg", "Neg", f"{negates}:0")
+    recorded.op("f", "Select", "Select", "flags:0", "Neg:0", "last:0")
+    recorded.op("f", "Exp", "Exp", "Select:0")
+    recorded.op("f", "Log1p", "Log1p", "Exp:0")
+    for name in ("last", "other", "Neg", "Select", "Exp", "Log1p"):
+        recorded.trace("f", name, some(0.5))
+    assert suspects(recorded) == ["sigmoid-twice"] * told
+
+
 @pytest.mark.parametrize("slot", [0, 1])
 def test_a_softmax_given_to_a_loss_of_eager_code(tmp_path: Path, slot: int) -> None:
     recorded = Program(tmp_path)

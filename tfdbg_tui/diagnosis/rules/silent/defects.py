@@ -148,6 +148,14 @@ SOFTMAX_TWICE = Defect(
     fix="Leave the softmax out of the last layer, or set from_logits=False.",
     example=Example("SoftmaxCrossEntropyWithLogits(Softmax(…), labels)"),
 )
+SIGMOID_TWICE = Defect(
+    id="sigmoid-twice",
+    title="Sigmoid of a sigmoid",
+    why="The loss applies a sigmoid itself and wants logits: given probabilities, it takes none of "
+    "them for less than 0.5 or more than 0.73, its gradients are small and training is slow.",
+    fix="Leave the sigmoid out of the last layer, or set from_logits=False.",
+    example=Example("tf.nn.sigmoid_cross_entropy_with_logits(labels, Sigmoid(…))"),
+)
 ALL_STEPS_SKIPPED = Defect(
     id="all-steps-skipped",
     title="Every training step is skipped",
@@ -399,7 +407,7 @@ IN_ALL_STEPS = frozenset(
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
-        *(DATA_OF_ZERO, ONLY_OF_PENALTIES, ONLY_ZEROS),
+        *(SIGMOID_TWICE, DATA_OF_ZERO, ONLY_OF_PENALTIES, ONLY_ZEROS),
     )
 )
 """Rules that are told only of what is so in all steps that were measured."""
@@ -419,6 +427,7 @@ DEFECTS = (
     TARGETS_TOO_LARGE,
     TARGETS_OF_NO_PROBABILITY,
     SOFTMAX_TWICE,
+    SIGMOID_TWICE,
     ALL_STEPS_SKIPPED,
     MOST_STEPS_SKIPPED,
     LOSS_SCALE_BELOW_ONE,

@@ -44,7 +44,7 @@ from tfdbg_tui.diagnosis.rules.silent.penalty import find_too_strong
 from tfdbg_tui.diagnosis.rules.silent.skipped_steps import find_skipped_steps
 from tfdbg_tui.diagnosis.rules.silent.slots import find_exploded_slots
 from tfdbg_tui.diagnosis.rules.silent.softmax_of_one import find_softmax_of_one
-from tfdbg_tui.diagnosis.rules.silent.softmax_twice import find_softmax_twice
+from tfdbg_tui.diagnosis.rules.silent.softmax_twice import find_sigmoid_twice, find_softmax_twice
 from tfdbg_tui.diagnosis.rules.silent.stalled import find_stalled
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.rules.silent.symmetry import find_units_alike
@@ -108,6 +108,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *skipped,
         *search.sampled(),
         *find_softmax_twice(dataflow),
+        *find_sigmoid_twice(dataflow),
         *find_broadcasts(dataflow, causes),
         *find_softmax_of_one(dataflow, measured),
         *find_not_probabilities(dataflow, measured),

@@ -1,4 +1,4 @@
-"""Losses that apply a softmax themselves, to the result of one."""
+"""Losses that apply a softmax or a sigmoid themselves, to the result of one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.defects import SOFTMAX_TWICE
+from tfdbg_tui.diagnosis.rules.silent.defects import SIGMOID_TWICE, SOFTMAX_TWICE
 from tfdbg_tui.diagnosis.rules.silent.ops_of_type import first_computations
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LOSSES = frozenset({"SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"})
 _HANDED_ON = frozenset({"Reshape", "Cast", "Squeeze"})
+_CHOOSES = "Select", "SelectV2"
 _DEPTH = 4  # ops from a loss to a softmax
 
 
@@ -27,6 +28,35 @@ def find_softmax_twice(dataflow: Dataflow) -> Iterator[Suspect]:
             continue
         evidence = f"{op_type_of(dataflow.run, event)} takes the result of a Softmax"
         yield Suspect(event, SOFTMAX_TWICE, Match("likely", evidence), times)
+
+
+def find_sigmoid_twice(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield each binary cross entropy that wants logits, and is given the result of a sigmoid.
+
+    TensorFlow makes it of log(1 + exp(-|x|)), and chooses between -x and x by the sign of x.
+    """
+    for event, times in first_computations(dataflow.run, {"Log1p"}):
+        chosen = _made_by(dataflow, _made_by(dataflow, event, "Exp"), *_CHOOSES)
+        given = dataflow.producers(chosen) if chosen is not None else ()
+        negated = _made_by(dataflow, chosen, "Neg")
+        sigmoid = _made_by(dataflow, negated, "Sigmoid")
+        if sigmoid is None or sigmoid not in [one.event for one in given]:
+            continue
+        evidence = "the cross entropy of logits takes the result of a Sigmoid"
+        yield Suspect(sigmoid, SIGMOID_TWICE, Match("likely", evidence), times)
+
+
+def _made_by(dataflow: Dataflow, event: TensorEvent | None, *op_types: str) -> TensorEvent | None:
+    """Return what an op of one of some types has made, of what a tensor is made of.
+
+    Args:
+        dataflow: Of the run.
+        event: The tensor; None for none.
+        op_types: The types.
+    """
+    given = dataflow.producers(event) if event is not None else ()
+    made = (one.event for one in given if one.event is not None)
+    return next((one for one in made if op_type_of(dataflow.run, one) in op_types), None)
 
 
 def _takes_softmax(dataflow: Dataflow, event: TensorEvent) -> bool:
