@@ -329,7 +329,8 @@ def set_recording(on: bool) -> None:
     """Switch recording off while the program runs, or on again.
 
     While it is off the program runs as without a dump, but for a look at each call of a function.
-    The dump tells that it was, and from when to when.  Does nothing where no dump is on.
+    What functions of ``tf.data`` compute, ahead of the steps, goes on being recorded.  The dump
+    tells that it was, and from when to when.  Does nothing where no dump is on.
     """
     if _writer is not None and _writer.active:
         _writer.set_recording(on)
