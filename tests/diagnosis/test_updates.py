@@ -193,7 +193,7 @@ def test_what_a_program_keeps_without_a_name_is_told_by_the_variable_that_it_cha
     [
         ([1e-4, *[1e-12] * 11], (0.0, 1e-12), False),  # what it learned is not on record
         ([1e-12] * 12, (0.0, 1e-12), True),  # what began with 0 has changed
-        ([1e-12] * 12, (0.0, 1e-4), False),  # what began with 0 learns: its gradient is not small
+        ([1e-12] * 12, (0.0, 1e-4), True),  # only what began with 0 learns
         ([1e-7] * 12, (0.0, 1e-12), False),
         ([*[1e-12] * 11, 1e-4], (0.0, 1e-12), False),  # the rate has risen
         ([1e-12] * 12, (0.5, 1e-4), False),
@@ -224,6 +224,7 @@ def test_steps_that_are_too_short_to_change_a_variable(
         assert finding.layer is not None
         assert finding.layer.name == "hidden"
         assert "at most 1e-12, which is 2e-12 of its largest number, in all 12" in finding.evidence
+        assert ("A bias moves" in finding.why) is (out[1] > 1e-6)
 
 
 def program_of_updates(tmp_path: Path) -> Program:

@@ -372,6 +372,14 @@ UPDATES_NEXT_TO_NOTHING = replace(
     "would have to be made to change it, and the loss stays what it was.",
 )
 """The same where the variables do change, which shows in no loss."""
+GRADIENT_NEXT_TO_NOTHING = replace(
+    UPDATES_TOO_SMALL,
+    why="A bias moves a thousand times as far and more, so that it is not the learning rate: the "
+    "gradients of kernels are next to nothing, as what their layers are given is.",
+    fix="Look at what the layers are given: features next to 0, as of a frozen base whose weights "
+    "are random; scale or normalise them.",
+)
+"""The same where only biases learn."""
 UPDATES_OF_ZERO = replace(
     UPDATES_TOO_SMALL,
     why="The optimizer adds exactly 0: its learning rate is 0, as that of a schedule that has come "

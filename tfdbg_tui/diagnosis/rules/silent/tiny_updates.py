@@ -11,6 +11,7 @@ from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
 from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
+    GRADIENT_NEXT_TO_NOTHING,
     UPDATES_NEXT_TO_NOTHING,
     UPDATES_OF_ZERO,
     UPDATES_TOO_SMALL,
@@ -118,8 +119,6 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
         largest = max(updates, key=lambda update: float(update.share[since:].max()))
         if _is_meant(largest.largest, since):
             continue
-        if beside[since:].max(initial=0.0) > _LONGER * largest.largest[since:].max():
-            continue  # The step is long enough for a bias: it is the gradient that is small.
         most = float(largest.largest[since:].max())
         in_steps = (
             f"in {'the last' if since else 'all'} {len(largest.share) - since:,} steps measured"
@@ -132,6 +131,8 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
         if not most:
             rule = UPDATES_OF_ZERO
             evidence = f"what is added to {largest.variable.name} and others is 0 {in_steps}"
+        if beside[since:].max(initial=0.0) > _LONGER * largest.largest[since:].max():
+            rule = GRADIENT_NEXT_TO_NOTHING  # The step is long enough for a bias.
         match, step = Match("likely", evidence), int(largest.steps[since])
         yield Suspect(
             largest.event,
