@@ -103,6 +103,15 @@ TARGETS_OF_NO_PROBABILITY = Defect(
     "and a unit for each class; -1 and 1 want a hinge loss, or (y + 1) / 2.",
     example=Example("binary_crossentropy of targets 1, 2 and 3: 0.4 in step 0, -560 in step 71"),
 )
+MINUS_MISSING = Defect(
+    id="minus-missing",
+    title="A cross entropy without its minus",
+    why="Logarithms of probabilities are below 0, and so is their mean: to make that smaller is to "
+    "make the right classes less likely, and it has no least value.",
+    fix="Put the minus before the mean: -tf.reduce_mean(...); or use tf.nn's or Keras' cross "
+    "entropy of the logits.",
+    example=Example("reduce_mean(labels * log_softmax(logits)): -0.9 in step 0, -80 in step 50"),
+)
 ONLY_ZEROS = Defect(
     id="only-zeros",
     title="All that the model is given is 0",
@@ -416,6 +425,7 @@ IN_ALL_STEPS = frozenset(
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
         *(SIGMOID_TWICE, DATA_OF_ZERO, ONLY_OF_PENALTIES, ONLY_ZEROS),
+        MINUS_MISSING,
     )
 )
 """Rules that are told only of what is so in all steps that were measured."""
@@ -434,6 +444,7 @@ DEFECTS = (
     TARGET_OUT_OF_REACH,
     TARGETS_TOO_LARGE,
     TARGETS_OF_NO_PROBABILITY,
+    MINUS_MISSING,
     SOFTMAX_TWICE,
     SIGMOID_TWICE,
     ALL_STEPS_SKIPPED,

@@ -26,12 +26,15 @@ from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent import defects
 from tfdbg_tui.diagnosis.rules.silent.bounded import find_at_bound
 from tfdbg_tui.diagnosis.rules.silent.broadcast import find_broadcasts
+from tfdbg_tui.diagnosis.rules.silent.cross_entropies import (
+    find_minus_missing,
+    find_no_probabilities,
+)
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu, is_hinge
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence, find_exploded
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
 from tfdbg_tui.diagnosis.rules.silent.no_gradient import find_only_of_penalties
-from tfdbg_tui.diagnosis.rules.silent.no_probabilities import find_no_probabilities
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
 from tfdbg_tui.diagnosis.rules.silent.nothing_trained import (
     find_gradients_none,
@@ -115,6 +118,7 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_out_of_reach(dataflow, measured),
         *find_too_large(dataflow, measured),
         *find_no_probabilities(dataflow),
+        *find_minus_missing(dataflow),
         *find_only_zeros(dataflow, measured),
         *find_near_overflow(dataflow.run, search.reckoned),
         *(

@@ -34,6 +34,12 @@ OF_PROBABILITIES = {
     "mul_1": ("Mul", "sub:0", "Log_1:0"),
     "entropy": ("AddV2", "mul:0", "mul_1:0"),
 }
+WITHOUT_MINUS = {"Log": ("Log", "x:0"), "entropy": ("Mul", "z:0", "Log:0")}
+ENTROPY = {
+    "Softmax": ("Softmax", "x:0"),
+    "Log": ("Log", "Softmax:0"),
+    "entropy": ("Mul", "Softmax:0", "Log:0"),
+}
 OF_SOMETHING_ELSE = {"entropy": ("AddV2", "x:0", "z:0")}
 
 
@@ -46,6 +52,10 @@ OF_SOMETHING_ELSE = {"entropy": ("AddV2", "x:0", "z:0")}
         (OF_LOGITS, (-0.05, 1.05), -0.1, []),  # labels with noise
         (OF_LOGITS, (-1, 1), 0.1, []),  # -1 is masked
         (OF_SOMETHING_ELSE, (1, 3), -560, []),
+        (WITHOUT_MINUS, (0, 1), -16, ["minus-missing"]),
+        (WITHOUT_MINUS, (0, 4), -16, []),  # what an action costs
+        (WITHOUT_MINUS, (0, 1), -0.5, []),
+        (ENTROPY, (0, 1), -16, []),  # of what the model gives: it is to be unsure
     ],
 )
 def test_the_loss_has_no_least_value(
@@ -66,9 +76,12 @@ def test_the_loss_has_no_least_value(
     recorded.op("f", "Mean", "loss", "entropy:0", line=7)
     recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "x:0", outputs=0)
     recorded.gradients([1], of=("f", "loss:0"))
-    for step, loss in enumerate(np.linspace(0.4, last, STEPS).tolist()):
+    first = -0.4 if form in (WITHOUT_MINUS, ENTROPY) else 0.4
+    for step, loss in enumerate(np.linspace(first, last, STEPS).tolist()):
         numbers = {"x": floats(0.5), "z": floats(*targets)}
-        for name, value in (numbers | dict.fromkeys([*form, "loss"], floats(loss))).items():
+        numbers |= dict.fromkeys([*form, "loss"], floats(loss))
+        numbers |= {"Softmax": floats(0.5)} if "Softmax" in form else {}
+        for name, value in numbers.items():
             recorded.trace("f", name, value, serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: floats(1)}, "f", serial=step + 1)
     assert [one.rule for one in diagnose(recorded.open()).suspects] == expected

@@ -1,4 +1,4 @@
-"""Binary cross entropies of targets that are no probabilities: the loss has no least value."""
+"""Cross entropies that have no least value: of targets that are none, or without their minus."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tfdbg_tui.diagnosis.events import op_type_of, stack_id_of, summary_of
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
 from tfdbg_tui.diagnosis.locations import line_that_ran
 from tfdbg_tui.diagnosis.losses import losses, made_of, magnitudes_of_loss
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ARRANGES
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.defects import TARGETS_OF_NO_PROBABILITY
+from tfdbg_tui.diagnosis.rules.silent.defects import MINUS_MISSING, TARGETS_OF_NO_PROBABILITY
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
 _SAMPLE = 8  # of them whose records are read
 _LEAST, _LARGEST = -0.5, 1.5  # targets of a GAN may have noise that carries them beyond 0 and 1
+_FALLS = 2.0  # times as far below 0 as at first
+_MEANS = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Cast", "Identity", "Reshape"})
+_LOGARITHMS = frozenset({"Log", "LogSoftmax"})
 _SELECTS = frozenset({"Select", "SelectV2"})
 
 
@@ -60,6 +64,63 @@ def find_no_probabilities(dataflow: Dataflow) -> Iterator[Suspect]:
                 match, stack_id = Match("proved", evidence), stack_id_of(run, made)
                 line = line_that_ran(run, stack_id)
                 yield Suspect(made, TARGETS_OF_NO_PROBABILITY, match, len(found), line=line)
+
+
+def find_minus_missing(dataflow: Dataflow) -> Iterator[Suspect]:
+    """Yield the losses below 0 that are means of targets times logarithms of probabilities.
+
+    Logarithms of at most 0 and targets of 0 to 1, as they are on record: the advantages of a
+    policy, or what its actions cost, are no such targets.
+
+    Args:
+        dataflow: Of the run.
+    """
+    run = dataflow.run
+    for loss in losses(dataflow):
+        found = magnitudes_of_loss(dataflow, loss)
+        if len(found) < _MANY:
+            continue
+        values = [least for least, _ in _extremes(dataflow, loss, found)]
+        if not values or max(values) >= 0 or values[-1] > _FALLS * values[0]:
+            continue
+        product = _behind_averages(dataflow, loss)
+        if product is not None and _is_likelihood(dataflow, product):
+            steps, _ = by_step(run, found)
+            evidence = (
+                f"targets times logarithms that are at most 0; the loss was {values[0]:.3g} in "
+                f"step {steps[0]:,}, and is {values[-1]:.3g} in step {steps[-1]:,}"
+            )
+            yield Suspect(product, MINUS_MISSING, Match("likely", evidence), len(found))
+
+
+def _behind_averages(dataflow: Dataflow, loss: TensorEvent) -> TensorEvent | None:
+    """Return what a loss is the mean or the sum of."""
+    made: TensorEvent | None = loss
+    while made is not None and op_type_of(dataflow.run, made) in _MEANS:
+        made = next((producer.event for producer in dataflow.producers(made)), None)
+    return made
+
+
+def _is_likelihood(dataflow: Dataflow, product: TensorEvent) -> bool:
+    """Whether a tensor is of numbers of 0 to 1 times logarithms of at most 0."""
+    factors = dataflow.producers(product) if op_type_of(dataflow.run, product) == "Mul" else ()
+    logarithm = next((one.event for one in factors if one.op_type in _LOGARITHMS), None)
+    targets = next((one.event for one in factors if one.op_type not in _LOGARITHMS), None)
+    if logarithm is None or targets is None or not _is_data(dataflow, targets):
+        return False
+    tops = [high for _, high in _extremes(dataflow, logarithm, magnitudes_of(dataflow, logarithm))]
+    ends = _extremes(dataflow, targets, magnitudes_of(dataflow, targets))
+    if not tops or not ends or max(tops) > 0:
+        return False
+    return min(low for low, _ in ends) >= 0 and max(high for _, high in ends) <= 1
+
+
+def _is_data(dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a tensor came in as it is: probabilities that the model gives may be meant."""
+    source: TensorEvent | None = event
+    while source is not None and op_type_of(dataflow.run, source) in ARRANGES:
+        source = next((producer.event for producer in dataflow.producers(source)), None)
+    return source is not None and op_type_of(dataflow.run, source) in ARGUMENTS
 
 
 def _extremes(
