@@ -66,7 +66,8 @@ def test_the_loss_has_no_least_value(
     expected: list[str],
 ) -> None:
     recorded = Program(tmp_path)
-    recorded.variable(1)
+    recorded.layer(1, 0, "head", "Dense")
+    recorded.variable(1, layer=1)
     recorded.graph("f", "f")
     recorded.function("f", "f", "x", "z", "v", captured=(1,))
     for name in ("x", "z", "v"):

@@ -17,12 +17,12 @@ TOLD = ["only-zeros"]
 
 
 def told(directory: Path, steps: int, **numbers: float) -> list[str]:
-    """Returns what is suspected of a layer of two arrays and one of rows of a table.
+    """Returns what is suspected of a layer of two arrays, or of rows of a table.
 
     Args:
         directory: Where the logdir is written.
         steps: How many there are.
-        numbers: What the arrays ``x`` and ``z`` and the ``table`` hold; else it is 1.
+        numbers: What the arrays ``x`` and ``z``, or the ``table``, hold; else it is 1.
     """
     recorded = Program(directory)
     recorded.variable(1, name="kernel")
@@ -31,21 +31,22 @@ def told(directory: Path, steps: int, **numbers: float) -> list[str]:
     recorded.function("f", "f", "x", "z", "v", "w", captured=(1, 2))
     for name in ("x", "z", "v", "w"):
         recorded.op("f", "Placeholder", name, dtype="float32")
+    rows = "table" in numbers
     for name, op_type, *inputs in (
         ("read", "ReadVariableOp", "v:0"),
         ("table", "ReadVariableOp", "w:0"),
         ("rows", "GatherV2", "table:0", "indices:0"),
-        ("flat", "Reshape", "x:0", "shape:0"),
-        ("MatMul", "MatMul", "flat:0", "read:0"),
-        ("MatMul_1", "MatMul", "z:0", "read:0"),
-        ("sum", "AddN", "MatMul:0", "MatMul_1:0", "rows:0"),
+        ("scaled", "Mul", "x:0", "scale:0"),
+        ("MatMul", "MatMul", "rows:0" if rows else "scaled:0", "read:0"),
+        ("MatMul_1", "MatMul", "rows:0" if rows else "z:0", "read:0"),
+        ("sum", "AddN", "MatMul:0", "MatMul_1:0", "x:0"),
         ("loss", "Mean", "sum:0"),
     ):
         recorded.op("f", op_type, name, *inputs, dtype="float32")
     recorded.op("f", "AssignSubVariableOp", "assign", "v:0", "x:0", outputs=0)
     recorded.gradients([1], of=("f", "loss:0"))
     values = dict.fromkeys(("read", "MatMul", "MatMul_1", "sum", "loss"), 0.5)
-    for name, of in {"x": "x", "flat": "x", "z": "z", "table": "table", "rows": "table"}.items():
+    for name, of in {"x": "x", "scaled": "x", "z": "z", "table": "table", "rows": "table"}.items():
         values[name] = numbers.get(of, 1.0)
     for step in range(steps):
         for name, value in values.items():
@@ -59,6 +60,7 @@ def told(directory: Path, steps: int, **numbers: float) -> list[str]:
     [
         (STEPS, {"x": 0.0, "z": 0.0}, TOLD * 2),
         (STEPS, {"table": 0.0}, TOLD),
+        (STEPS, {"table": 1.0}, []),
         (STEPS, {"x": 0.0}, []),  # one of two arrays may be left out on purpose
         (3, {"x": 0.0, "z": 0.0}, []),
         (STEPS, {}, []),

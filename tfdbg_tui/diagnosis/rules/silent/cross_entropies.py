@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import op_type_of, stack_id_of, summary_of
+from tfdbg_tui.diagnosis.events import op_type_of, size_of, stack_id_of, summary_of
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
 from tfdbg_tui.diagnosis.locations import line_that_ran
 from tfdbg_tui.diagnosis.losses import losses, made_of, magnitudes_of_loss
@@ -15,12 +15,14 @@ from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ARRANGES
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import MINUS_MISSING, TARGETS_OF_NO_PROBABILITY
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
@@ -29,13 +31,15 @@ _LEAST, _LARGEST = -0.5, 1.5  # targets of a GAN may have noise that carries the
 _FALLS = 2.0  # times as far below 0 as at first
 _MEANS = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Cast", "Identity", "Reshape"})
 _LOGARITHMS = frozenset({"Log", "LogSoftmax"})
+_SUMS = frozenset({"Mean", "Sum"})
 _SELECTS = frozenset({"Select", "SelectV2"})
 
 
 def find_no_probabilities(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the binary cross entropies that have taken a loss below 0, with their targets.
 
-    Of targets outside of 0 to 1 a mask may leave out some: then the loss stays above 0.
+    Of targets outside of 0 to 1 a mask may leave out some: then the sum of the others stays above
+    0, whatever else the loss is made of.
 
     Args:
         dataflow: Of the run.
@@ -45,12 +49,12 @@ def find_no_probabilities(dataflow: Dataflow) -> Iterator[Suspect]:
         found = magnitudes_of_loss(dataflow, loss)
         if len(found) < _MANY:
             continue
-        values = [least for least, _ in _extremes(dataflow, loss, found)]
-        if not values or values[-1] >= 0:
-            continue
-        for made in made_of(dataflow, loss):
+        users = made_of(dataflow, loss)
+        for made in users:
             targets = _targets(dataflow, made) if op_type_of(run, made) == "AddV2" else None
-            if targets is None:
+            sums = _summed(dataflow, users, made) if targets is not None else None
+            values = _least(dataflow, sums) if sums is not None else []
+            if targets is None or not values or values[-1] >= 0:
                 continue
             ends = _extremes(dataflow, targets, magnitudes_of(dataflow, targets))
             least = min((low for low, _ in ends), default=0.0)
@@ -66,17 +70,46 @@ def find_no_probabilities(dataflow: Dataflow) -> Iterator[Suspect]:
                 yield Suspect(made, TARGETS_OF_NO_PROBABILITY, match, len(found), line=line)
 
 
+def _summed(
+    dataflow: Dataflow, users: Mapping[TensorEvent, set[TensorEvent]], event: TensorEvent
+) -> TensorEvent | None:
+    """Return the sum or the mean of all elements of a tensor, as a loss has it.
+
+    Args:
+        dataflow: Of the run.
+        users: What the loss is made of, and for what it is used there.
+        event: The tensor.
+    """
+    following = Worklist([event])
+    for made in following:
+        op_type = op_type_of(dataflow.run, made) or ""
+        if op_type in _SUMS and size_of(dataflow.run, made) == 1:
+            return made
+        if made == event or op_type in _MEANS | {"Mul"}:
+            following.add(*users[made])
+    return None
+
+
+def _least(dataflow: Dataflow, event: TensorEvent) -> list[float]:
+    found = magnitudes_of(dataflow, event)
+    return [least for least, _ in _extremes(dataflow, event, found)]
+
+
 def find_minus_missing(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses below 0 that are means of targets times logarithms of probabilities.
 
     Logarithms of at most 0 and targets of 0 to 1, as they are on record: the advantages of a
-    policy, or what its actions cost, are no such targets.
+    policy, or what its actions cost, are no such targets.  To unlearn something, or to attack a
+    model, takes another loss besides, or variables of no layer.
 
     Args:
         dataflow: Of the run.
     """
     run = dataflow.run
-    for loss in losses(dataflow):
+    only_one = [*losses(dataflow)]
+    if len(only_one) > 1 or not _trains_layers(run):
+        return
+    for loss in only_one:
         found = magnitudes_of_loss(dataflow, loss)
         if len(found) < _MANY:
             continue
@@ -91,6 +124,17 @@ def find_minus_missing(dataflow: Dataflow) -> Iterator[Suspect]:
                 f"step {steps[0]:,}, and is {values[-1]:.3g} in step {steps[-1]:,}"
             )
             yield Suspect(product, MINUS_MISSING, Match("likely", evidence), len(found))
+
+
+def _trains_layers(run: Run) -> bool:
+    """Whether tapes give gradients of variables, and those are all of layers."""
+    of_layers = {variable.key for variable in run.variables if variable.layer}
+    trained = {
+        (request.file_set, handle)
+        for request in run.gradient_requests
+        for handle in {*request.asked} - {*request.unconnected}
+    }
+    return bool(trained) and trained <= of_layers
 
 
 def _behind_averages(dataflow: Dataflow, loss: TensorEvent) -> TensorEvent | None:
@@ -182,5 +226,7 @@ def _targets_of_probabilities(
         if len(factors) != 2 or len(some) != 1:
             return None
         others += some
-    targets = [factor.event for factor in others if factor.op_type != "Sub"]
-    return targets[0] if len(targets) == 1 else None
+    targets = next((factor.event for factor in others if factor.op_type != "Sub"), None)
+    rest = next((factor.event for factor in others if factor.op_type == "Sub"), None)
+    taken = dataflow.producers(rest)[1:] if rest is not None else ()
+    return targets if targets is not None and [one.event for one in taken] == [targets] else None

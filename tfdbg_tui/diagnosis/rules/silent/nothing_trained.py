@@ -9,7 +9,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.history import by_step, computed, measured_tensors
 from tfdbg_tui.diagnosis.locations import is_loss_of_fit, line_that_ran
-from tfdbg_tui.diagnosis.losses import magnitudes_of_loss, target_of
+from tfdbg_tui.diagnosis.losses import losses_that_fall, magnitudes_of_loss, target_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     GRADIENTS_NONE,
@@ -99,7 +99,8 @@ def find_not_applied(dataflow: Dataflow) -> Iterator[Suspect]:
 def find_gradients_none(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the loss of a loop that asks for gradients in each step and only ever gets None.
 
-    Nothing assigns to what they are asked for: it might be trained in another way.
+    Nothing assigns to what they are asked for, and no loss falls: it might be trained in another
+    way, or something that is no variable.
     """
     run, requests = dataflow.run, dataflow.run.gradient_requests
     if not requests or any({*one.asked} - {*one.unconnected} for one in requests):
@@ -112,7 +113,7 @@ def find_gradients_none(dataflow: Dataflow) -> Iterator[Suspect]:
     if not asked or loss is None or assigned_later(dataflow, asked | beside, times=2):
         return
     steps, _ = by_step(run, magnitudes_of_loss(dataflow, loss))
-    if len(steps) < _MANY:
+    if len(steps) < _MANY or any(losses_that_fall(dataflow)):
         return
     names = {variable.key: variable.name for variable in run.variables}
     of = ", ".join(names.get(key, "a variable") for key in sorted(beside)[:_NAMED])

@@ -7,28 +7,36 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.losses import losses, made_of
-from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ARRANGES, OF_WEIGHTS
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DATASET_ELEMENTS, OF_WEIGHTS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import ONLY_ZEROS
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace
     from tfdbg_tui.diagnosis.rules.silent.saturation import Measured
+    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
 _ROWS = frozenset({"GatherV2", "ResourceGather"})
+_RANDOM = frozenset(
+    {
+        *("RandomStandardNormal", "RandomUniform", "TruncatedNormal"),
+        *("StatelessRandomNormalV2", "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"),
+    }
+)
 
 
 def find_only_zeros(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
-    """Yield the data that are all 0, and the embeddings that give only that.
+    """Yield the data and rows of embeddings that are all 0, where layers are given nothing else.
 
-    Of several arrays of data one may be 0 on purpose: all have to be that layers multiply with
-    their weights.
+    One of several arrays may be 0 on purpose, and so may the row of a word that stands for none.
 
     Args:
         dataflow: Of the run.
@@ -45,26 +53,53 @@ def find_only_zeros(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
     if not zeros:
         return
     for loss in losses(dataflow):
-        made = made_of(dataflow, loss)
-        data = dict.fromkeys(place_of(run, event) for event in _given_to_layers(dataflow, made))
-        rows = {place_of(run, event) for event in made if _is_row(dataflow, event)}
-        for place in rows & zeros.keys() or (data if data.keys() <= zeros.keys() else ()):
-            event, found = zeros[place]
+        users = made_of(dataflow, loss)
+        given = _given_to_layers(dataflow, users)
+        if given is None or not given or not given <= zeros.keys():
+            continue
+        for event, found in sorted((zeros[place] for place in given), key=_place_in_time):
             evidence = f"each element is 0 in all {len(found):,} computations measured"
             yield Suspect(event, ONLY_ZEROS, Match("proved", evidence), len(found))
 
 
-def _given_to_layers(dataflow: Dataflow, made: Iterable[TensorEvent]) -> Iterator[TensorEvent]:
-    """Yield the data that ops take beside weights, as they came in."""
+def _place_in_time(found: tuple[TensorEvent, Magnitudes]) -> int:
+    return found[0].index
+
+
+def _given_to_layers(
+    dataflow: Dataflow, users: Mapping[TensorEvent, set[TensorEvent]]
+) -> set[AlertPlace] | None:
+    """Return what data, rows of variables and random numbers ops take that multiply with weights.
+
+    None where some of it is not on record, as an array of NumPy.
+
+    Args:
+        dataflow: Of the run.
+        users: What a loss is made of, and for what it is used there.
+    """
     run = dataflow.run
-    for event in made:
-        source: TensorEvent | None = event
-        if op_type_of(run, event) not in OF_WEIGHTS:
+    products = {event for event in users if op_type_of(run, event) in OF_WEIGHTS}
+    for event in products:
+        if event.kind == "execution" and next(iter(dataflow.producers(event))).event is None:
+            return None
+    given = set()
+    for event in users:
+        if not _comes_in(dataflow, event):
             continue
-        while source is not None and (source == event or op_type_of(run, source) in ARRANGES):
-            source = next((one.event for one in dataflow.producers(source)), None)
-        if source is not None and op_type_of(run, source) in ARGUMENTS:
-            yield source
+        reached = Worklist([event])
+        for one in reached:
+            reached.add(*users[one])
+        if not reached.seen.isdisjoint(products):
+            given.add(place_of(run, event))
+    return given
+
+
+def _comes_in(dataflow: Dataflow, event: TensorEvent) -> bool:
+    """Whether a tensor is data, rows of a variable, or random numbers."""
+    op_type = op_type_of(dataflow.run, event)
+    if op_type == "Placeholder":  # of a function or a loop, what is given to it stands for that
+        return all(producer.event is None for producer in dataflow.producers(event))
+    return op_type in DATASET_ELEMENTS | _RANDOM or _is_row(dataflow, event)
 
 
 def _is_row(dataflow: Dataflow, event: TensorEvent) -> bool:
