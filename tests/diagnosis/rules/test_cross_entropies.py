@@ -55,6 +55,7 @@ OF_SOMETHING_ELSE = {"entropy": ("AddV2", "x:0", "z:0")}
         (WITHOUT_MINUS, (0, 1), -16, ["minus-missing"]),
         (WITHOUT_MINUS, (0, 4), -16, []),  # what an action costs
         (WITHOUT_MINUS, (0, 1), -0.5, []),
+        (WITHOUT_MINUS, (1, 1), -16, []),  # weights, of what a generator is to make smaller
         (ENTROPY, (0, 1), -16, []),  # of what the model gives: it is to be unsure
     ],
 )

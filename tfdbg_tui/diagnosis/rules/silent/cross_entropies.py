@@ -100,7 +100,7 @@ def find_minus_missing(dataflow: Dataflow) -> Iterator[Suspect]:
 
     Logarithms of at most 0 and targets of 0 to 1, as they are on record: the advantages of a
     policy, or what its actions cost, are no such targets.  To unlearn something, or to attack a
-    model, takes another loss besides, or variables of no layer.
+    model, takes another loss besides, variables of no layer, or a model that stays as it is.
 
     Args:
         dataflow: Of the run.
@@ -127,14 +127,15 @@ def find_minus_missing(dataflow: Dataflow) -> Iterator[Suspect]:
 
 
 def _trains_layers(run: Run) -> bool:
-    """Whether tapes give gradients of variables, and those are all of layers."""
+    """Whether all variables that a loss is made of are of layers, and trained by it."""
     of_layers = {variable.key for variable in run.variables if variable.layer}
     trained = {
         (request.file_set, handle)
         for request in run.gradient_requests
         for handle in {*request.asked} - {*request.unconnected}
     }
-    return bool(trained) and trained <= of_layers
+    left_out = any(request.left_out for request in run.gradient_requests)
+    return bool(trained) and trained <= of_layers and not left_out
 
 
 def _behind_averages(dataflow: Dataflow, loss: TensorEvent) -> TensorEvent | None:
@@ -156,7 +157,8 @@ def _is_likelihood(dataflow: Dataflow, product: TensorEvent) -> bool:
     ends = _extremes(dataflow, targets, magnitudes_of(dataflow, targets))
     if not tops or not ends or max(tops) > 0:
         return False
-    return min(low for low, _ in ends) >= 0 and max(high for _, high in ends) <= 1
+    # Without a 0 among them they are weights rather than classes.
+    return min(low for low, _ in ends) == 0 and max(high for _, high in ends) <= 1
 
 
 def _is_data(dataflow: Dataflow, event: TensorEvent) -> bool:
