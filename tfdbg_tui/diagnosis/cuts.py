@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tfdbg_tui.diagnosis.dataflow.calls import CONTROL
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of, summary_of
+from tfdbg_tui.diagnosis.gradients import has_own_gradient
 from tfdbg_tui.diagnosis.history import computed
 from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.op_traits import OF_WEIGHTS
@@ -252,7 +253,8 @@ def _executions(dataflow: Dataflow) -> _Ops:
         op_type, summary = op_type_of(run, event), summary_of(run, event)
         # Integers may leave no record.
         is_float = summary is not None and summary.dtype in (None, *_FLOATING)
-        return op_type in _HAVE_NO_GRADIENT or (op_type == "Cast" and not is_float)
+        has_none = op_type in _HAVE_NO_GRADIENT or (op_type == "Cast" and not is_float)
+        return has_none and not has_own_gradient(run, event)
 
     def cut(event: TensorEvent, keys: tuple[Key, ...]) -> Cut:
         op_type = op_type_of(run, event) or ""

@@ -218,6 +218,14 @@ def is_kept_by_library(run: Run, event: TensorEvent) -> bool:
     )
 
 
+def has_own_gradient(run: Run, event: TensorEvent) -> bool:
+    """Whether an eager op ran in a function whose gradient the program gives itself."""
+    return any(
+        frame.function == "_eager_mode_decorator" and _is_of(_WITH_GRADIENT, frame)
+        for frame in _frames(run, event)
+    )
+
+
 def _is_of(path: re.Pattern[str], frame: StackFrame) -> bool:
     return frame.path is not None and path.search(frame.path.replace("\\", "/")) is not None
 

@@ -34,6 +34,7 @@ OF_PROBABILITIES = {
     "mul_1": ("Mul", "sub:0", "Log_1:0"),
     "entropy": ("AddV2", "mul:0", "mul_1:0"),
 }
+OF_COUNTS = OF_PROBABILITIES | {"sub": ("Sub", "trials:0", "z:0")}  # a binomial likelihood
 WITHOUT_MINUS = {"Log": ("Log", "x:0"), "entropy": ("Mul", "z:0", "Log:0")}
 ENTROPY = {
     "Softmax": ("Softmax", "x:0"),
@@ -49,6 +50,7 @@ OF_SOMETHING_ELSE = {"entropy": ("AddV2", "x:0", "z:0")}
         (OF_LOGITS, (1, 3), -560, ["targets-of-no-probability"]),
         (OF_LOGITS, (-1, 1), -5, ["targets-of-no-probability"]),
         (OF_PROBABILITIES, (1, 3), -560, ["targets-of-no-probability"]),
+        (OF_COUNTS, (1, 3), -560, []),
         (OF_LOGITS, (-0.05, 1.05), -0.1, []),  # labels with noise
         (OF_LOGITS, (-1, 1), 0.1, []),  # -1 is masked
         (OF_SOMETHING_ELSE, (1, 3), -560, []),
@@ -73,6 +75,8 @@ def test_the_loss_has_no_least_value(
     recorded.function("f", "f", "x", "z", "v", captured=(1,))
     for name in ("x", "z", "v"):
         recorded.op("f", "Placeholder", name)
+    for name in ("one", "trials"):
+        recorded.op("f", "Const", name)
     for name, (op_type, *inputs) in form.items():
         recorded.op("f", op_type, name, *inputs)
     recorded.op("f", "Mean", "loss", "entropy:0", line=7)
@@ -80,7 +84,7 @@ def test_the_loss_has_no_least_value(
     recorded.gradients([1], of=("f", "loss:0"))
     first = -0.4 if form in (WITHOUT_MINUS, ENTROPY) else 0.4
     for step, loss in enumerate(np.linspace(first, last, STEPS).tolist()):
-        numbers = {"x": floats(0.5), "z": floats(*targets)}
+        numbers = {"x": floats(0.5), "z": floats(*targets), "one": floats(1), "trials": floats(5)}
         numbers |= dict.fromkeys([*form, "loss"], floats(loss))
         numbers |= {"Softmax": floats(0.5)} if "Softmax" in form else {}
         for name, value in numbers.items():

@@ -1039,6 +1039,24 @@ def test_layers_whose_gradients_are_zero_all_the_time(tmp_path: Path) -> None:
     assert told == [("layer-never-changes", "first")]
 
 
+def test_a_layer_that_is_given_only_zeros(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Mul", "given", "x:0", "mask:0")
+    for number, (name, of) in enumerate({"first": "given:0", "last": "x:0"}.items(), 1):
+        recorded.layer(number, 0, name, "Dense")
+        recorded.op("f", "MatMul", f"{name}/MatMul", of, "y:0", layer=number)
+        recorded.op("f", "MatMul", f"gradient_tape/{name}/MatMul/MatMul", of, "y:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    for step in range(STEPS):
+        values = {"given": 0.0, "gradient_tape/first/MatMul/MatMul": 0.0}
+        for name, value in (values | {"gradient_tape/last/MatMul/MatMul": FADING[step]}).items():
+            recorded.trace("f", name, some(value), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (finding,) = [one for one in diagnose(recorded.open()).suspects if one.layer]
+    assert finding.rule == "layer-never-changes"
+    assert "as what it is given is" in finding.evidence
+
+
 def test_gradients_are_compared_in_the_steps_that_all_are_measured_in(tmp_path: Path) -> None:
     """What was recorded together with something bad is measured in that step as well."""
     recorded = program(tmp_path)
@@ -1155,6 +1173,7 @@ def test_a_loss_that_gets_far_above_what_it_was(
     ("rewards", "expected"),
     [
         ([0.1, 0.1, 0.1, *[10.0] * 9], []),
+        ([0.0, 0.0, 0.0, *[10.0] * 9], []),
         ([0.1, 0.1, 0.1, *[10.0] * 6, *[0.1] * 3], ["training-diverges"]),  # not those of now
         ([0.1, 0.1, 0.1, *[0.2] * 9], ["training-diverges"]),
     ],
@@ -2056,6 +2075,8 @@ def test_penalties_alone_have_a_gradient(
     [
         ("L2Loss", "array", False, True),
         ("L2Loss", "product", False, False),
+        ("L2Loss", "rounded", False, True),
+        ("L2Loss", "with a gradient", False, False),  # tf.custom_gradient, of a Round
         ("MatMul", "array", False, False),  # what takes weights may be a layer
         ("L2Loss", "array", True, False),  # another loss trains them
     ],
@@ -2071,7 +2092,9 @@ def test_penalties_alone_have_a_gradient_where_results_go_through_numpy(
         at = 10 * step + 10
         recorded.execution("ReadVariableOp", [1], {at: some(0.1)})
         recorded.execution("MatMul", [at, at], {at + 1: some(0.1)}, layer=1, line=4)
-        given = at + 1 if takes == "product" else at + 9
+        own = "_eager_mode_decorator" if takes == "with a gradient" else ""
+        recorded.execution("Round", [at + 1], {at + 6: some(0.1)}, line=5, in_library=own)
+        given = at + {"product": 1, "array": 9}.get(takes, 6)
         recorded.execution("Log", [given], {at + 2: some(0.1, 1)})
         recorded.execution(penalty, [at], {at + 3: some(0.1, 1)})
         recorded.execution("AddV2", [at + 2, at + 3], {at + 4: some(0.1, 1)}, extremes=True)

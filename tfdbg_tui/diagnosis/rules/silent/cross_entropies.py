@@ -230,5 +230,9 @@ def _targets_of_probabilities(
         others += some
     targets = next((factor.event for factor in others if factor.op_type != "Sub"), None)
     rest = next((factor.event for factor in others if factor.op_type == "Sub"), None)
-    taken = dataflow.producers(rest)[1:] if rest is not None else ()
-    return targets if targets is not None and [one.event for one in taken] == [targets] else None
+    taken = [one.event for one in dataflow.producers(rest)] if rest is not None else []
+    if targets is None or taken[1:] != [targets]:
+        return None
+    # The number of trials stands in its place in a binomial likelihood.
+    of_all = _extremes(dataflow, taken[0], magnitudes_of(dataflow, taken[0])) if taken[0] else []
+    return targets if all(ends == (1.0, 1.0) for ends in of_all) else None

@@ -282,6 +282,13 @@ LAYER_NEVER_CHANGES = Defect(
     "to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
+LAYER_OF_ZEROS = replace(
+    LAYER_NEVER_CHANGES,
+    why="What the layer is given is 0 in each step, and so is the gradient of its weights.",
+    fix="Look at what it is given: an array that was never filled, a division of integers, a scale "
+    "or a mask of 0. If it may be 0 in all examples, all is well.",
+)
+"""The same of a layer that is given only zeros."""
 NOTHING_TRAINED = Defect(
     id="nothing-trained",
     title="A training in which nothing is trained",
@@ -424,7 +431,7 @@ IN_ALL_STEPS = frozenset(
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
-        *(SIGMOID_TWICE, DATA_OF_ZERO, ONLY_OF_PENALTIES, ONLY_ZEROS),
+        *(LAYER_OF_ZEROS, SIGMOID_TWICE, DATA_OF_ZERO, ONLY_OF_PENALTIES, ONLY_ZEROS),
         MINUS_MISSING,
     )
 )

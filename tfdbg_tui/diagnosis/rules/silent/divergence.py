@@ -224,8 +224,8 @@ def _risen_losses(dataflow: Dataflow) -> Iterator[Suspect]:
 def _explained_by_data(dataflow: Dataflow, loss: TensorEvent, last: int) -> float:
     """Return how many times a loss may be larger as what it is given is larger than at first.
 
-    The rewards of an agent that has just begun may be next to nothing: an error is as large as
-    they are, and its square grows with theirs.
+    The rewards of an agent that has just begun may be next to nothing, or 0: an error is as large
+    as they are, and its square grows with theirs.
 
     Args:
         dataflow: Of the run.
@@ -236,6 +236,8 @@ def _explained_by_data(dataflow: Dataflow, loss: TensorEvent, last: int) -> floa
     for given in _compared_data(dataflow, loss):
         steps, largest = by_step(dataflow.run, magnitudes_of(dataflow, given))
         at_first = largest[steps <= last]
+        if at_first.size and not at_first.any() and largest[-_ENDS:].any():
+            return _MOST_EXPLAINED
         if at_first.any():
             times = max(times, float(largest[-_ENDS:].max() / np.median(at_first[at_first > 0])))
     return min(times**2, _MOST_EXPLAINED)

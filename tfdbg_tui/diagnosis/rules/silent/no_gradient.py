@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.cuts import find_cuts_beside_penalties, find_penalties_of_eager_code
 from tfdbg_tui.diagnosis.events import op_type_of, size_of, stack_id_of
+from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.locations import line_that_ran
 from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, OF_WEIGHTS
@@ -15,6 +16,7 @@ from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     DATA_OF_ZERO,
     LAYER_NEVER_CHANGES,
+    LAYER_OF_ZEROS,
     LOSS_OF_ZERO,
     NO_GRADIENT,
     ONLY_OF_PENALTIES,
@@ -37,8 +39,13 @@ if TYPE_CHECKING:
 _NAMED = 3  # variables
 
 
-def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
-    """Yield the first gradient of each layer whose gradients are 0 from the beginning on."""
+def find_unreached(dataflow: Dataflow, gradients: list[LayerGradient]) -> Iterator[Suspect]:
+    """Yield the first gradient of each layer whose gradients are 0 from the beginning on.
+
+    Args:
+        dataflow: Of the run.
+        gradients: Those of its layers.
+    """
     by_layer: dict[Layer, list[LayerGradient]] = defaultdict(list)
     for gradient in gradients:
         if gradient.layer is not None:
@@ -48,7 +55,17 @@ def find_unreached(gradients: list[LayerGradient]) -> Iterator[Suspect]:
             continue
         steps = len(some[0].largest)
         evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
-        yield Suspect(some[0].event, LAYER_NEVER_CHANGES, Match("likely", evidence), steps)
+        rule = LAYER_NEVER_CHANGES
+        if all(_is_of_zeros(dataflow, gradient.event) for gradient in some):
+            rule, evidence = LAYER_OF_ZEROS, f"{evidence}, as what it is given is"
+        yield Suspect(some[0].event, rule, Match("likely", evidence), steps)
+
+
+def _is_of_zeros(dataflow: Dataflow, gradient: TensorEvent) -> bool:
+    """Whether the gradient of a kernel is of data that were 0 whenever they were measured."""
+    given = next((producer.event for producer in dataflow.producers(gradient)), None)
+    found = magnitudes_of(dataflow, given) if given is not None else None
+    return found is not None and len(found) > 0 and not found.largest.any()
 
 
 def find_only_of_penalties(dataflow: Dataflow) -> Iterator[Suspect]:

@@ -45,7 +45,7 @@ def find_stalled(dataflow: Dataflow) -> list[Suspect]:
     ]
     found = found or list(find_underflowing(dataflow, gradients))
     if any(gradient.largest.any() for gradient in gradients):
-        found = found or list(find_unreached(gradients))
+        found = found or list(find_unreached(dataflow, gradients))
     else:
         found = found or list(find_no_gradient(dataflow, measured, gradients))
     return [*norms.suspects, *found]
