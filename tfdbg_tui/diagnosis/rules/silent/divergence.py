@@ -249,7 +249,7 @@ def _compared_data(dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEven
     for event in events:
         if op_type_of(dataflow.run, event) in ARGUMENTS:
             yield event
-        elif op_type_of(dataflow.run, event) in AVERAGES | ELEMENTWISE:
+        elif op_type_of(dataflow.run, event) in AVERAGES | ELEMENTWISE | {"StopGradient"}:
             events.add(*(p.event for p in dataflow.producers(event) if p.event is not None))
 
 

@@ -9,7 +9,7 @@ from tfdbg_tui.diagnosis.cuts import find_cuts_beside_penalties, find_penalties_
 from tfdbg_tui.diagnosis.events import op_type_of, size_of, stack_id_of
 from tfdbg_tui.diagnosis.history import magnitudes_of
 from tfdbg_tui.diagnosis.locations import line_that_ran
-from tfdbg_tui.diagnosis.losses import losses, magnitudes_of_loss
+from tfdbg_tui.diagnosis.losses import losses, losses_that_fall, magnitudes_of_loss
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu
@@ -57,6 +57,8 @@ def find_unreached(dataflow: Dataflow, gradients: list[LayerGradient]) -> Iterat
         evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
         rule = LAYER_NEVER_CHANGES
         if all(_is_of_zeros(dataflow, gradient.event) for gradient in some):
+            if any(losses_that_fall(dataflow)):
+                continue  # One of several arrays may be 0 on purpose.
             rule, evidence = LAYER_OF_ZEROS, f"{evidence}, as what it is given is"
         yield Suspect(some[0].event, rule, Match("likely", evidence), steps)
 
