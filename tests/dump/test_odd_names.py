@@ -47,3 +47,27 @@ def test_no_name_of_a_file_ends_the_program(tmp_path: Path, preloaded: Preloaded
     assert len(files) == 7
     for named, name in zip(files, ("?.py", "new\nline.py", "<string>", "away.py"), strict=False):
         assert name in named
+
+
+WITHOUT_LINE = r"""
+import sys
+import tensorflow as tf
+import tfdbg_tui
+
+tfdbg_tui.enable_dump_debug_info(sys.argv[1], "FULL_HEALTH", -1)
+def f(x):
+    assert sys._getframe().f_lineno is None
+    return tf.math.log(x)
+f.__code__ = f.__code__.replace(co_linetable=b"")
+f(tf.zeros([1]))
+tf.function(f, autograph=False)(tf.zeros([1]))
+"""
+
+
+def test_what_runs_between_two_lines_is_on_record(tmp_path: Path, preloaded: Preloaded) -> None:
+    """So does what a handler of a signal runs; the line is that of the function."""
+    result = preloaded.run(WITHOUT_LINE, tmp_path / "logdir", directory=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    run = tfdbg_tui.open_run(tmp_path / "logdir")
+    (log,) = (execution for execution in run.executions if execution.op_type == "Log")
+    assert [frame.line for frame in run.stack(log.stack_id) if frame.function == "f"] == [7]

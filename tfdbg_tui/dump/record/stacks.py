@@ -242,7 +242,8 @@ class CodeLocations:
         if known is not None:
             return known
         path, name = frame.f_code.co_filename, locations.as_text(frame.f_code.co_name)
-        found = path, frame.f_lineno, name
+        # Between two lines, where a handler of a signal may run, Python knows of no line.
+        found = path, frame.f_lineno or frame.f_code.co_firstlineno, name
         if autograph.is_generated(path):  # One code may be of functions in several files.
             file = str(frame.f_globals.get("__file__") or "")
             return self._frames.reference(autograph.users_frame(found, file))
