@@ -99,6 +99,37 @@ def test_a_bad_loss_is_told_that_python_shows_beside_the_best_one(
     assert list(roots.values()) == [[]]
 
 
+def test_a_bad_loss_is_told_that_python_shows_where_a_variable_keeps_the_best_one(
+    tmp_path: Path,
+) -> None:
+    with recorded(tmp_path):
+        best = tf.Variable(1e9)
+        for part in (0.3, 0.0, 0.0):
+            loss = likelihood(part)
+            best.assign(tf.minimum(loss, best))
+            assert np.isinf(float(loss)) == (part == 0.0)
+    assert [root.op_type for root in diagnose(open_run(tmp_path)).roots] == ["Log"]
+
+
+CUT_OFF: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = (
+    (tf.math.log, lambda scores: tf.maximum(scores, -50.0)),
+    (lambda counts: 1.0 + tf.math.log(counts), lambda weights: tf.maximum(0.0, weights)),
+    (lambda x: tf.exp(99.0 - x), lambda perplexity: tf.minimum(perplexity, tf.constant(1e4))),
+    (lambda x: tf.exp(99.0 - x), lambda factor: tf.clip_by_value(factor, 0.0, 10.0)),
+)
+
+
+@pytest.mark.parametrize(("make", "cut_off"), CUT_OFF)
+def test_bad_values_do_no_harm_that_python_shows_and_a_constant_replaces(
+    make: Callable[[Any], Any], cut_off: Callable[[Any], Any], tmp_path: Path
+) -> None:
+    with recorded(tmp_path):
+        made = make(tf.constant([0.0, 1.0]))
+        assert "inf" in str(made)
+        assert np.isfinite(cut_off(made).numpy()).all()
+    assert not diagnose(open_run(tmp_path)).roots
+
+
 def test_a_bad_array_is_told_that_python_shows_though_parts_of_it_are_good(tmp_path: Path) -> None:
     with recorded(tmp_path):
         scores = tf.math.log(tf.constant([0.0, 1.0]))

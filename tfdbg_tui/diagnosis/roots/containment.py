@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.elements import Elements, Fate
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
+from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import (
     is_backward,
@@ -29,6 +30,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     COMPARISONS,
     COUNTS_ANSWERS,
     DATASET_ELEMENTS,
+    MOVES,
     SHOWS,
     SMALL_TYPES,
     is_list_op,
@@ -199,7 +201,7 @@ class Containment:
             if self._is_result(event, uses):
                 uses = ()
             elif not self._is_given and self._is_read(event):
-                uses = tuple(use for use in uses if use.op_type not in _REPLACES_NONE)
+                uses = tuple(use for use in uses if not self._replaces_none(use))
         if not uses:
             # Statistics are NaN for an empty batch; it is their use that would do harm.
             # (tf.debugging.enable_check_numerics leaves them out as well.)
@@ -233,6 +235,20 @@ class Containment:
         made = self._run.executions[event.index].output_tensor_ids[event.slot : event.slot + 1]
         file_set = self._run.executions.kind(event.index).file_set
         return bool(made) and self._run.is_read_by_python(file_set, made[0])
+
+    def _replaces_none(self, use: Use) -> bool:
+        """Whether a tensor that Python shows gets no better by a use.
+
+        It does where eager code cuts it off at a number that is written down: who does so reckons
+        with what is beyond.  The best one so far was computed, or is kept in a variable.
+        """
+        if use.op_type not in _REPLACES_NONE:
+            return False
+        if use.event is None or use.event.kind != "execution" or use.op_type not in BOUNDS & MOVES:
+            return True
+        kept = any(assigns(taker.op_type or "") for taker in self._dataflow.consumers(use.event))
+        # Of an eager constant there is no record; nor is there of what is read of a variable.
+        return kept or all(made.event for made in self._dataflow.producers(use.event))
 
     def _only_told(self, use: Use) -> bool:
         """Whether only Python learns if a tensor is finite: perhaps to tell the user.
