@@ -20,7 +20,8 @@ The hooks, present with these signatures in TensorFlow 2.16 to 2.21:
 * ``imperative_grad.imperative_grad``: what gradient tapes are asked for;
 * ``BaseSession._do_run``: every run of a v1 session, once TensorFlow has made lists of ops and
   tensors of whatever the program asked for; ``make_callable`` is led there;
-* ``EagerTensor._numpy``: what Python reads of an eager tensor, in whatever way;
+* ``EagerTensor._numpy``: what Python reads of an eager tensor; what NumPy reads of it by itself,
+  as ``np.asarray(tensor)`` does by the buffer protocol, calls nothing of Python's;
 * ``Interpreter.invoke`` and ``SignatureRunner.__call__``: that TensorFlow Lite computes.
 """
 
