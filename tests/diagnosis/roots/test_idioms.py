@@ -138,6 +138,16 @@ def test_a_bad_array_is_told_that_python_shows_though_parts_of_it_are_good(tmp_p
     assert [root.op_type for root in diagnose(open_run(tmp_path)).roots] == ["Log"]
 
 
+def test_the_smallest_of_nothing_does_no_harm_that_python_shows(tmp_path: Path) -> None:
+    with recorded(tmp_path):
+        for least in (0.0, 4.0, 9.0):
+            found = tf.constant([3.0, 5.0, 2.0])
+            smallest = tf.reduce_min(tf.boolean_mask(found, found > least))
+            assert float(smallest) > 1.0
+            assert smallest > 1.0
+    assert not diagnose(open_run(tmp_path)).roots
+
+
 def test_bad_values_do_no_harm_that_python_shows_and_was_given(tmp_path: Path) -> None:
     with recorded(tmp_path):
         for distance in tf.data.Dataset.from_tensor_slices([1.0, np.inf]):

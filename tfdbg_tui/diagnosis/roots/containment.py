@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.elements import Elements, Fate
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of
+from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, size_of
 from tfdbg_tui.diagnosis.gradients import (
     is_backward,
     is_kept_by_library,
@@ -56,6 +56,7 @@ _PARTS = (
     *("GatherNd", "GatherV2", "ResourceGather", "Slice"),
     *("Split", "SplitV", "StridedSlice", "Unpack"),
 )
+_ENDS = frozenset({"Max", "Min"})
 _REPLACES_NONE = COMPARISONS | BOUNDS | frozenset(_PARTS)
 """Ops of which a tensor that Python shows gets no better: they compare it, or take parts of it."""
 
@@ -107,7 +108,9 @@ class Containment:
         if made.grows_in_loop:
             return True
         tolerance = tolerance_of(made)
-        self._is_given = made.is_from_outside or made.is_given_by_python
+        self._is_given = (
+            made.is_from_outside or made.is_given_by_python or self._is_of_nothing(root)
+        )
         self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         places = {site.place for site in sites}
         asked = any(self._questions.leave_out(site.first, places) for site in sites)
@@ -226,6 +229,15 @@ class Containment:
             return False
         takers = [use.event for use in uses]
         return all(taker is not None and is_backward(self._run, taker) for taker in takers)
+
+    def _is_of_nothing(self, event: TensorEvent) -> bool:
+        """Whether a tensor is the largest or the smallest of no elements: ∞, as is meant."""
+        if op_type_of(self._run, event) not in _ENDS:
+            return False
+        sizes = (
+            size_of(self._run, one.event) for one in self._dataflow.producers(event) if one.event
+        )
+        return 0 in sizes
 
     def _is_read(self, event: TensorEvent) -> bool:
         """Whether Python has read an eager tensor, and may show it, whatever ops make of it.
