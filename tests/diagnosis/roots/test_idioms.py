@@ -138,6 +138,16 @@ def test_a_bad_array_is_told_that_python_shows_though_parts_of_it_are_good(tmp_p
     assert [root.op_type for root in diagnose(open_run(tmp_path)).roots] == ["Log"]
 
 
+def test_a_ratio_of_zero_does_no_harm_that_a_sampler_shows(tmp_path: Path) -> None:
+    with recorded(tmp_path):
+        for probability in (0.5, 0.0):
+            ratio = tf.math.log(tf.constant(probability)) - tf.math.log(tf.constant(0.5))
+            print(ratio.numpy())
+            if tf.math.log(tf.constant(0.3)) < ratio:
+                assert probability
+    assert not diagnose(open_run(tmp_path)).roots
+
+
 def test_the_smallest_of_nothing_does_no_harm_that_python_shows(tmp_path: Path) -> None:
     with recorded(tmp_path):
         for least in (0.0, 4.0, 9.0):

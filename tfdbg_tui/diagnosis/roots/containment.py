@@ -252,15 +252,18 @@ class Containment:
         """Whether a tensor that Python shows gets no better by a use.
 
         It does where eager code cuts it off at a number that is written down: who does so reckons
-        with what is beyond.  The best one so far was computed, or is kept in a variable.
+        with what is beyond.  The best one so far was computed, or is kept in a variable.  And where
+        it is compared with a logarithm it is one itself: that of 0, as a sampler's ratio may be.
         """
-        if use.op_type not in _REPLACES_NONE:
+        made_of = () if use.event is None else self._dataflow.producers(use.event)
+        is_log = use.op_type in COMPARISONS and any(one.op_type == "Log" for one in made_of)
+        if use.op_type not in _REPLACES_NONE or is_log:
             return False
         if use.event is None or use.event.kind != "execution" or use.op_type not in BOUNDS & MOVES:
             return True
         kept = any(assigns(taker.op_type or "") for taker in self._dataflow.consumers(use.event))
         # Of an eager constant there is no record; nor is there of what is read of a variable.
-        return kept or all(made.event for made in self._dataflow.producers(use.event))
+        return kept or all(made.event for made in made_of)
 
     def _only_told(self, use: Use) -> bool:
         """Whether only Python learns if a tensor is finite: perhaps to tell the user.
