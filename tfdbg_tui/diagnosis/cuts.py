@@ -13,6 +13,7 @@ from tfdbg_tui.diagnosis.gradients import has_own_gradient
 from tfdbg_tui.diagnosis.history import computed
 from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.op_traits import OF_WEIGHTS
+from tfdbg_tui.diagnosis.untrained import keys_of
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.wire.dtypes import MAX_FINITE, dtype_name
@@ -86,7 +87,7 @@ def find_cuts(dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
     told: set[Hashable] = set()
     of_others: list[Cut] = []
     for request in dataflow.run.gradient_requests:
-        unconnected = {(request.file_set, handle) for handle in request.unconnected}
+        unconnected = keys_of(request, request.unconnected)
         if wanted.isdisjoint(unconnected):
             continue
         loss, ops = _loss(dataflow, request)
@@ -115,7 +116,7 @@ def find_cuts_beside_penalties(dataflow: Dataflow) -> Iterator[Cut]:
     """
     for request in dataflow.run.gradient_requests:
         loss, ops = _loss(dataflow, request)
-        asked = {(request.file_set, handle) for handle in request.asked}
+        asked = keys_of(request, request.asked)
         if request.target is None or loss is None:
             continue
         reached = _before(loss, ops, ops.is_cut)
@@ -145,7 +146,7 @@ def find_penalties_of_eager_code(dataflow: Dataflow) -> tuple[TensorEvent, set[K
     run, found = dataflow.run, None
     for request in run.gradient_requests:
         loss, ops = _loss(dataflow, request)
-        asked = {(request.file_set, handle) for handle in request.asked}
+        asked = keys_of(request, request.asked)
         if loss is None or request.target is not None:
             return None
         reached = _before(loss, ops, ops.is_cut)

@@ -97,6 +97,16 @@ def magnitudes_of(dataflow: Dataflow, event: TensorEvent) -> Magnitudes:
     return traces.magnitudes([number for number in in_each_mode if number is not None])
 
 
+def sample_of(rows: Int64Array, most: int) -> Int64Array:
+    """Return rows at equal distances, the first and the last among them.
+
+    Args:
+        rows: Row numbers, ascending.
+        most: How many at most.
+    """
+    return rows[np.unique(np.linspace(0, len(rows) - 1, most).astype(int))] if len(rows) else rows
+
+
 def by_step(run: Run, found: Magnitudes) -> tuple[Int64Array, Floats]:
     """Return the steps in which a tensor was measured, and its largest magnitude in each.
 

@@ -13,7 +13,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import forward_ops
-from tfdbg_tui.diagnosis.history import by_step, computed, magnitudes_of
+from tfdbg_tui.diagnosis.history import by_step, computed, magnitudes_of, sample_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS
 from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.worklist import Worklist
@@ -21,6 +21,7 @@ from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.logdir import GradientRequest
@@ -186,6 +187,24 @@ def magnitudes_of_loss(dataflow: Dataflow, loss: TensorEvent) -> Magnitudes:
     return found.some(np.isin(found.rows, rows[own]))
 
 
+def behind(
+    dataflow: Dataflow, event: TensorEvent, op_types: AbstractSet[str]
+) -> TensorEvent | None:
+    """Return what a tensor is made of by ops of some types, going back by their first inputs.
+
+    None where that is not on record.
+
+    Args:
+        dataflow: Of the run.
+        event: The tensor; returned where an op of another type made it.
+        op_types: The types.
+    """
+    made: TensorEvent | None = event
+    while made is not None and op_type_of(dataflow.run, made) in op_types:
+        made = next((producer.event for producer in dataflow.producers(made)), None)
+    return made
+
+
 def may_be_negative(dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) -> bool:
     """Whether a loss is below 0 at times, or is a difference, or something with its sign changed.
 
@@ -195,13 +214,11 @@ def may_be_negative(dataflow: Dataflow, loss: TensorEvent, found: Magnitudes) ->
         found: Its magnitudes.
     """
     run = dataflow.run
-    rows = found.rows[np.unique(np.linspace(0, len(found) - 1, _SAMPLE).astype(int))]
-    summaries = [summary_of(run, replace(loss, index=row)) for row in rows.tolist()]
+    rows = sample_of(found.rows, _SAMPLE).tolist()
+    summaries = [summary_of(run, replace(loss, index=row)) for row in rows]
     if any(one is not None and (one.minimum or 0) < 0 for one in summaries):
         return True
-    made: TensorEvent | None = loss
-    while made is not None and op_type_of(run, made) in AVERAGES:
-        made = next((producer.event for producer in dataflow.producers(made)), None)
+    made = behind(dataflow, loss, AVERAGES)
     return made is not None and op_type_of(run, made) in _CHANGES_SIGN
 
 

@@ -57,9 +57,9 @@ def find_untrained(dataflow: Dataflow) -> list[Untrained]:
     run = dataflow.run
     connected, unconnected, left_out = (set[Key]() for _ in range(3))
     for request in run.gradient_requests:
-        unconnected.update(_keys(request, request.unconnected))
-        connected.update(_connected(request))
-        left_out.update(_keys(request, request.left_out))
+        unconnected.update(keys_of(request, request.unconnected))
+        connected.update(connected_of(request))
+        left_out.update(keys_of(request, request.left_out))
     known = {v.key: v for v in run.variables if v.trainable}
     wanted = (unconnected | left_out) & known.keys() - connected
     if not wanted:
@@ -97,7 +97,7 @@ def _asked_at(run: Run, wanted: set[Key], changed: set[Key]) -> tuple[int, ...]:
         request.stack_id
         for requests in _trainings(run, changed)
         for request in requests
-        if wanted & _keys(request, request.left_out)
+        if wanted & keys_of(request, request.left_out)
     )
     return tuple(dict.fromkeys(stack_id for stack_id in found if stack_id is not None))
 
@@ -136,7 +136,7 @@ def _without_gradient(run: Run, changed: set[Key]) -> set[Key]:
         key
         for requests in _trainings(run, changed)
         for request in requests
-        for key in _keys(request, request.unconnected)
+        for key in keys_of(request, request.unconnected)
     }
 
 
@@ -155,8 +155,8 @@ def _left_out(dataflow: Dataflow, changed: set[Key], known: Mapping[Key, Variabl
     """
     found: set[Key] = set()
     for requests in _trainings(dataflow.run, changed):
-        keys = {key for request in requests for key in _keys(request, request.left_out)}
-        trained = changed & (keys | {key for each in requests for key in _connected(each)})
+        keys = {key for request in requests for key in keys_of(request, request.left_out)}
+        trained = changed & (keys | {key for each in requests for key in connected_of(each)})
         of_layers = {key for key in keys & known.keys() if known[key].layer}
         in_none = keys & known.keys() - of_layers
         found |= {key for key in in_none if not _is_loaded(dataflow, key)}
@@ -226,15 +226,17 @@ def _is_of_training(request: GradientRequest, changed: set[Key]) -> bool:
 
     The latter is of a training if other tapes train what the loss is of: a critic, say.
     """
-    connected = _connected(request)
-    return bool(changed & (connected or _keys(request, request.left_out)))
+    connected = connected_of(request)
+    return bool(changed & (connected or keys_of(request, request.left_out)))
 
 
-def _connected(request: GradientRequest) -> set[Key]:
-    return _keys(request, {*request.asked} - {*request.unconnected})
+def connected_of(request: GradientRequest) -> set[Key]:
+    """Return the variables of which a gradient was given."""
+    return keys_of(request, {*request.asked} - {*request.unconnected})
 
 
-def _keys(request: GradientRequest, handles: Iterable[int]) -> set[Key]:
+def keys_of(request: GradientRequest, handles: Iterable[int]) -> set[Key]:
+    """Return the variables of some handles of a request."""
     return {(request.file_set, handle) for handle in handles}
 
 

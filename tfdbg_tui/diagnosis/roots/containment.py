@@ -56,9 +56,9 @@ _PARTS = (
     *("GatherNd", "GatherV2", "ResourceGather", "Slice"),
     *("Split", "SplitV", "StridedSlice", "Unpack"),
 )
-_ENDS = frozenset({"Max", "Min"})
-_REPLACES_NONE = COMPARISONS | BOUNDS | frozenset(_PARTS)
-"""Ops of which a tensor that Python shows gets no better: they compare it, or take parts of it."""
+_EXTREMES = frozenset({"Max", "Min"})
+_KEEP_BAD = COMPARISONS | BOUNDS | frozenset(_PARTS)
+"""Ops that compare a tensor, bound it or take parts of it: it is as bad to Python as without."""
 
 SPREAD = 500
 """So many places that are bad were not contained."""
@@ -204,7 +204,7 @@ class Containment:
             if self._is_result(event, uses):
                 uses = ()
             elif not self._is_given and self._is_read(event):
-                uses = tuple(use for use in uses if not self._replaces_none(use))
+                uses = tuple(use for use in uses if not self._stays_bad(use))
         if not uses:
             # Statistics are NaN for an empty batch; it is their use that would do harm.
             # (tf.debugging.enable_check_numerics leaves them out as well.)
@@ -232,7 +232,7 @@ class Containment:
 
     def _is_of_nothing(self, event: TensorEvent) -> bool:
         """Whether a tensor is the largest or the smallest of no elements: ∞, as is meant."""
-        if op_type_of(self._run, event) not in _ENDS:
+        if op_type_of(self._run, event) not in _EXTREMES:
             return False
         sizes = (
             size_of(self._run, one.event) for one in self._dataflow.producers(event) if one.event
@@ -248,8 +248,8 @@ class Containment:
         file_set = self._run.executions.kind(event.index).file_set
         return bool(made) and self._run.is_read_by_python(file_set, made[0])
 
-    def _replaces_none(self, use: Use) -> bool:
-        """Whether a tensor that Python shows gets no better by a use.
+    def _stays_bad(self, use: Use) -> bool:
+        """Whether a bad tensor that Python shows does as much harm with a use as without it.
 
         It does where eager code cuts it off at a number that is written down: who does so reckons
         with what is beyond.  The best one so far was computed, or is kept in a variable.  And where
@@ -257,7 +257,7 @@ class Containment:
         """
         made_of = () if use.event is None else self._dataflow.producers(use.event)
         is_log = use.op_type in COMPARISONS and any(one.op_type == "Log" for one in made_of)
-        if use.op_type not in _REPLACES_NONE or is_log:
+        if use.op_type not in _KEEP_BAD or is_log:
             return False
         if use.event is None or use.event.kind != "execution" or use.op_type not in BOUNDS & MOVES:
             return True

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tfdbg_tui.diagnosis.events import op_type_of, size_of, stack_id_of, summary_of
-from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
+from tfdbg_tui.diagnosis.history import by_step, magnitudes_of, sample_of
 from tfdbg_tui.diagnosis.locations import line_that_ran
-from tfdbg_tui.diagnosis.losses import losses, made_of, magnitudes_of_loss
+from tfdbg_tui.diagnosis.losses import AVERAGES, behind, losses, made_of, magnitudes_of_loss
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ARRANGES
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import MINUS_MISSING, TARGETS_OF_NO_PROBABILITY
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.untrained import connected_of
 from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ _MANY = 5  # measured computations that have to show it: those of eight steps or
 _SAMPLE = 8  # of them whose records are read
 _LEAST, _LARGEST = -0.5, 1.5  # targets of a GAN may have noise that carries them beyond 0 and 1
 _FALLS = 2.0  # times as far below 0 as at first
-_MEANS = frozenset({"Mean", "Sum", "RealDiv", "DivNoNan", "Cast", "Identity", "Reshape"})
+_MEANS = AVERAGES - {"Mul"}
 _LOGARITHMS = frozenset({"Log", "LogSoftmax"})
 _SUMS = frozenset({"Mean", "Sum"})
 _SELECTS = frozenset({"Select", "SelectV2"})
@@ -106,44 +105,32 @@ def find_minus_missing(dataflow: Dataflow) -> Iterator[Suspect]:
         dataflow: Of the run.
     """
     run = dataflow.run
-    only_one = [*losses(dataflow)]
-    if len(only_one) > 1 or not _trains_layers(run):
+    trained = [*losses(dataflow)]
+    if len(trained) != 1 or not _trains_layers(run):
         return
-    for loss in only_one:
-        found = magnitudes_of_loss(dataflow, loss)
-        if len(found) < _MANY:
-            continue
-        values = [least for least, _ in _extremes(dataflow, loss, found)]
-        if not values or max(values) >= 0 or values[-1] > _FALLS * values[0]:
-            continue
-        product = _behind_averages(dataflow, loss)
-        if product is not None and _is_likelihood(dataflow, product):
-            steps, _ = by_step(run, found)
-            evidence = (
-                f"targets times logarithms that are at most 0; the loss was {values[0]:.3g} in "
-                f"step {steps[0]:,}, and is {values[-1]:.3g} in step {steps[-1]:,}"
-            )
-            yield Suspect(product, MINUS_MISSING, Match("likely", evidence), len(found))
+    (loss,) = trained
+    found = magnitudes_of_loss(dataflow, loss)
+    values = [least for least, _ in _extremes(dataflow, loss, found)]
+    if len(found) < _MANY or not values:
+        return
+    if max(values) >= 0 or values[-1] > _FALLS * values[0]:
+        return
+    product = behind(dataflow, loss, _MEANS)
+    if product is not None and _is_likelihood(dataflow, product):
+        steps, _ = by_step(run, found)
+        evidence = (
+            f"targets times logarithms that are at most 0; the loss was {values[0]:.3g} in "
+            f"step {steps[0]:,}, and is {values[-1]:.3g} in step {steps[-1]:,}"
+        )
+        yield Suspect(product, MINUS_MISSING, Match("likely", evidence), len(found))
 
 
 def _trains_layers(run: Run) -> bool:
     """Whether all variables that a loss is made of are of layers, and trained by it."""
     of_layers = {variable.key for variable in run.variables if variable.layer}
-    trained = {
-        (request.file_set, handle)
-        for request in run.gradient_requests
-        for handle in {*request.asked} - {*request.unconnected}
-    }
+    trained = {key for request in run.gradient_requests for key in connected_of(request)}
     left_out = any(request.left_out for request in run.gradient_requests)
     return bool(trained) and trained <= of_layers and not left_out
-
-
-def _behind_averages(dataflow: Dataflow, loss: TensorEvent) -> TensorEvent | None:
-    """Return what a loss is the mean or the sum of."""
-    made: TensorEvent | None = loss
-    while made is not None and op_type_of(dataflow.run, made) in _MEANS:
-        made = next((producer.event for producer in dataflow.producers(made)), None)
-    return made
 
 
 def _is_likelihood(dataflow: Dataflow, product: TensorEvent) -> bool:
@@ -163,9 +150,7 @@ def _is_likelihood(dataflow: Dataflow, product: TensorEvent) -> bool:
 
 def _is_data(dataflow: Dataflow, event: TensorEvent) -> bool:
     """Whether a tensor came in as it is: probabilities that the model gives may be meant."""
-    source: TensorEvent | None = event
-    while source is not None and op_type_of(dataflow.run, source) in ARRANGES:
-        source = next((producer.event for producer in dataflow.producers(source)), None)
+    source = behind(dataflow, event, ARRANGES)
     return source is not None and op_type_of(dataflow.run, source) in ARGUMENTS
 
 
@@ -179,8 +164,7 @@ def _extremes(
         event: One of them.
         found: Those that were measured.
     """
-    chosen = np.unique(np.linspace(0, len(found) - 1, _SAMPLE).astype(int))
-    rows = found.rows[chosen].tolist() if len(found) else []
+    rows = sample_of(found.rows, _SAMPLE).tolist()
     summaries = [summary_of(dataflow.run, replace(event, index=row)) for row in rows]
     return [
         (one.minimum, one.maximum)

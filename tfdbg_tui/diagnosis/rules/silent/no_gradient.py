@@ -50,6 +50,7 @@ def find_unreached(dataflow: Dataflow, gradients: list[LayerGradient]) -> Iterat
     for gradient in gradients:
         if gradient.layer is not None:
             by_layer[gradient.layer].append(gradient)
+    learns = any(losses_that_fall(dataflow)) if by_layer else False
     for layer, some in by_layer.items():
         if any(gradient.largest.any() for gradient in some):
             continue
@@ -57,7 +58,7 @@ def find_unreached(dataflow: Dataflow, gradients: list[LayerGradient]) -> Iterat
         evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
         rule = LAYER_NEVER_CHANGES
         if all(_is_of_zeros(dataflow, gradient.event) for gradient in some):
-            if any(losses_that_fall(dataflow)):
+            if learns:
                 continue  # One of several arrays may be 0 on purpose.
             rule, evidence = LAYER_OF_ZEROS, f"{evidence}, as what it is given is"
         yield Suspect(some[0].event, rule, Match("likely", evidence), steps)

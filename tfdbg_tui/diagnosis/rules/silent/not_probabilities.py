@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tfdbg_tui.diagnosis.events import op_type_of, summary_of
-from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.history import magnitudes_of, sample_of
 from tfdbg_tui.diagnosis.losses import losses, made_of
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -82,7 +80,7 @@ def _outside(dataflow: Dataflow, event: TensorEvent) -> list[tuple[float, float]
     if len(rows) < _MANY:
         return []
     found = []
-    for row in rows[np.unique(np.linspace(0, len(rows) - 1, _SAMPLE).astype(int))].tolist():
+    for row in sample_of(rows, _SAMPLE).tolist():
         summary = summary_of(dataflow.run, replace(event, index=row))
         if summary is None or summary.minimum is None or summary.maximum is None:
             return []

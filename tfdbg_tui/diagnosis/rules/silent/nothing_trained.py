@@ -18,7 +18,7 @@ from tfdbg_tui.diagnosis.rules.silent.defects import (
 )
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.rules.silent.unchanged import is_kernel
-from tfdbg_tui.diagnosis.untrained import assigned_later
+from tfdbg_tui.diagnosis.untrained import assigned_later, connected_of, keys_of
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.text import counted
 
@@ -72,7 +72,7 @@ def find_not_applied(dataflow: Dataflow) -> Iterator[Suspect]:
     trainable = [variable for variable in run.variables if variable.trainable]
     if not (run.num_epochs and requests) or any(_may_change(dataflow, v) for v in trainable):
         return
-    handles = {(request.file_set, handle) for request in requests for handle in request.asked}
+    handles = {key for request in requests for key in keys_of(request, request.asked)}
     asked = {variable for variable in trainable if variable.key in handles}
     steps = {kernel: n for kernel, n in _steps_of_kernels(dataflow).items() if kernel in asked}
     computed_losses = ((target_of(dataflow, one), one.stack_id) for one in requests)
@@ -103,11 +103,10 @@ def find_gradients_none(dataflow: Dataflow) -> Iterator[Suspect]:
     way, or something that is no variable.
     """
     run, requests = dataflow.run, dataflow.run.gradient_requests
-    if not requests or any({*one.asked} - {*one.unconnected} for one in requests):
+    if not requests or any(map(connected_of, requests)):
         return
     request = requests[-1]
-    asked = {(request.file_set, handle) for handle in request.asked}
-    beside = {(request.file_set, handle) for handle in request.left_out}
+    asked, beside = keys_of(request, request.asked), keys_of(request, request.left_out)
     loss = target_of(dataflow, request)
     # Once they may be loaded, or set to those of another model.
     if not asked or loss is None or assigned_later(dataflow, asked | beside, times=2):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import op_type_of
-from tfdbg_tui.diagnosis.losses import losses, made_of
+from tfdbg_tui.diagnosis.losses import given_to, losses, made_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DATASET_ELEMENTS, OF_WEIGHTS
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace
     from tfdbg_tui.diagnosis.rules.silent.saturation import Measured
-    from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
 _ROWS = frozenset({"GatherV2", "ResourceGather"})
@@ -57,13 +56,10 @@ def find_only_zeros(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]
         given = _given_to_layers(dataflow, users)
         if given is None or not given or not given <= zeros.keys():
             continue
-        for event, found in sorted((zeros[place] for place in given), key=_place_in_time):
+        in_order = sorted((zeros[place] for place in given), key=lambda zero: zero[0].index)
+        for event, found in in_order:
             evidence = f"each element is 0 in all {len(found):,} computations measured"
             yield Suspect(event, ONLY_ZEROS, Match("proved", evidence), len(found))
-
-
-def _place_in_time(found: tuple[TensorEvent, Magnitudes]) -> int:
-    return found[0].index
 
 
 def _given_to_layers(
@@ -82,16 +78,10 @@ def _given_to_layers(
     for event in products:
         if event.kind == "execution" and next(iter(dataflow.producers(event))).event is None:
             return None
-    given = set()
-    for event in users:
-        if not _comes_in(dataflow, event):
-            continue
-        reached = Worklist([event])
-        for one in reached:
-            reached.add(*users[one])
-        if not reached.seen.isdisjoint(products):
-            given.add(place_of(run, event))
-    return given
+    made_of_them, given = Worklist(products), given_to(users)
+    for event in made_of_them:
+        made_of_them.add(*given[event])
+    return {place_of(run, event) for event in made_of_them.seen if _comes_in(dataflow, event)}
 
 
 def _comes_in(dataflow: Dataflow, event: TensorEvent) -> bool:

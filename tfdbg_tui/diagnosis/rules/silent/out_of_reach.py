@@ -8,6 +8,7 @@ from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
 from tfdbg_tui.diagnosis.losses import (
     all_comes_through,
+    behind,
     losses,
     made_of,
     magnitudes_of_loss,
@@ -129,9 +130,7 @@ def _compared_with_data(dataflow: Dataflow, event: TensorEvent) -> Iterator[Tens
         return
     users = made_of(dataflow, event)
     for producer in dataflow.producers(event):
-        made = producer.event
-        while made is not None and op_type_of(run, made) in ARRANGES:
-            made = next((given.event for given in dataflow.producers(made)), None)
+        made = behind(dataflow, producer.event, ARRANGES) if producer.event is not None else None
         if made is not None and all_comes_through(dataflow, users, made):
             yield made
 

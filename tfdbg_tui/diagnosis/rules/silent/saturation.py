@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, recorded_layer, summary_of
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward
-from tfdbg_tui.diagnosis.history import magnitudes_of
+from tfdbg_tui.diagnosis.history import magnitudes_of, sample_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     SATURATED_ACTIVATION,
@@ -174,7 +174,7 @@ def _width(
         mine = before.some(np.arange(since, len(before)))
         if len(mine) < _MANY or mine.largest.min() < least / 2:
             continue
-        rows = mine.rows[np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(int))]
+        rows = sample_of(mine.rows, _SAMPLE)
         events = [replace(given, index=row) for row in rows.tolist()]
         size = _PAIR if softmax and least == _FAR_TOO_WIDE * _APART else _SOME_SIZE
         ends = [

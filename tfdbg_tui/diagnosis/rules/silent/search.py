@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tfdbg_tui.diagnosis.events import (
     TensorEvent,
     graph_id_of,
@@ -19,7 +17,7 @@ from tfdbg_tui.diagnosis.events import (
     recorded_layer,
 )
 from tfdbg_tui.diagnosis.gradients import is_backward
-from tfdbg_tui.diagnosis.history import measured_tensors
+from tfdbg_tui.diagnosis.history import measured_tensors, sample_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
@@ -243,8 +241,8 @@ class _Search:
 
     def _of_site(self, site: Site, op_type: str, rows: Int64Array) -> Suspect | None:
         events = [
-            TensorEvent("graph_execution", int(rows[i]), site.output_slot)
-            for i in np.unique(np.linspace(0, len(rows) - 1, _SAMPLE).astype(np.int64))
+            TensorEvent("graph_execution", row, site.output_slot)
+            for row in sample_of(rows, _SAMPLE).tolist()
         ]
         summaries = [self._causes.summary(event) for event in events]
         known = [summary for summary in summaries if summary is not None]
