@@ -219,8 +219,8 @@ STEPS_TOO_LONG = Defect(
     id="steps-too-long",
     title="Training steps that are longer than the weights are large",
     why="A few steps make most weights many times as large as they were: nothing is left of what "
-    "they were, activations saturate, and losses are thrown about. Adam and RMSprop move each "
-    "weight by about the learning rate in a step; SGD by the gradient times the rate.",
+    "they were, activations saturate, and losses rise and fall by powers of ten. Adam and RMSprop "
+    "move each weight by about the learning rate in a step; SGD by the gradient times the rate.",
     fix="Lower the learning rate, to a hundredth of the largest weight or less; scale inputs and "
     "targets; clip gradients (clipnorm).",
     example=Example("ReadVariableOp of a kernel: 0.5 in step 0, 3.5 in step 1, 9 in step 4"),

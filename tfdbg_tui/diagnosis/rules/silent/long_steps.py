@@ -34,7 +34,7 @@ _ADDED = 1.0  # and larger by this at least
 _TIMES_AT_ONCE = 50.0  # or so many times between two that are measured
 _ADDED_AT_ONCE = 10.0  # and larger by this at least
 _VARIABLES = 2  # that show it at least, and half of all
-_THROWN = 1e3  # times what it was, of a loss and of variables that one step has thrown up
+_RAISED = 1e3  # times what it was, of a loss and of variables that one step has made larger
 
 
 class _Jump(NamedTuple):
@@ -59,7 +59,7 @@ class _Jump(NamedTuple):
     before: int
 
 
-class _Thrown(NamedTuple):
+class _RaisedLoss(NamedTuple):
     """A loss that was far above what it was at first.
 
     Attributes:
@@ -75,8 +75,8 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
     """Return the variable that a few steps of a training changed most, if they did so with most.
 
     Where all losses become smaller that may be meant, as of embeddings that begin next to 0; not
-    where the loss was thrown up in the same steps, and the variables have stayed where they were
-    thrown.
+    where the loss has risen as far in the same steps, and the variables have stayed as large as
+    they became.
     """
     if not dataflow.variables.trained:
         return []
@@ -86,35 +86,35 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
     if len(found) < max(_VARIABLES, len(values) / 2):
         return []
     found.sort(key=lambda jump: -jump.times)
-    most, fall, thrown = found[0], losses_that_fall(dataflow), None
+    most, fall, raised = found[0], losses_that_fall(dataflow), None
     if fall and all(fall):
-        stay = all(jump.lasting >= _THROWN for jump in found)
-        thrown = _thrown_loss(dataflow, most) if stay else None
-        if thrown is None:
+        stay = all(jump.lasting >= _RAISED for jump in found)
+        raised = _raised_loss(dataflow, most) if stay else None
+        if raised is None:
             return []
     evidence = (
         f"the largest number of {most.variable.name} grew {most.text}; so did "
         f"{len(found) - 1:,} of {len(values) - 1:,} other variables"
-        f"{thrown.text if thrown is not None else ''}"
+        f"{raised.text if raised is not None else ''}"
     )
     layer, others = first_and_others(layer_of_variable(dataflow, jump.variable) for jump in found)
     stack_id = _changed_at(dataflow, most.variable)
     return [
         Suspect(
             most.event,
-            ONE_STEP_TOO_LONG if thrown is not None and most.before >= _MANY else STEPS_TOO_LONG,
+            ONE_STEP_TOO_LONG if raised is not None and most.before >= _MANY else STEPS_TOO_LONG,
             Match("likely", evidence),
             len(found),
             layer,
             others,
-            since=thrown.step if thrown is not None and most.before >= _MANY else None,
+            since=raised.step if raised is not None and most.before >= _MANY else None,
             line=location_of(dataflow.run, stack_id),
             stack_id=stack_id,
         )
     ]
 
 
-def _thrown_loss(dataflow: Dataflow, jump: _Jump) -> _Thrown | None:
+def _raised_loss(dataflow: Dataflow, jump: _Jump) -> _RaisedLoss | None:
     """Return how far a loss was above what it was when a variable changed; None for not far.
 
     Args:
@@ -123,11 +123,11 @@ def _thrown_loss(dataflow: Dataflow, jump: _Jump) -> _Thrown | None:
     """
     for loss in losses(dataflow):
         steps, largest = by_step(dataflow.run, magnitudes_of_loss(dataflow, loss))
-        far = (steps >= jump.first) & (largest >= _THROWN * largest[:1])
+        far = (steps >= jump.first) & (largest >= _RAISED * largest[:1])
         if far.any() and largest[0] > 0:
             step, most = int(steps[far][0]), float(largest[far][0])
             text = f"; the loss was {largest[0]:.3g} at first, {most:.3g} in step {step:,}"
-            return _Thrown(step, text)
+            return _RaisedLoss(step, text)
     return None
 
 
