@@ -38,7 +38,7 @@ def told(
     trace: events.GraphExecutionTrace = TRACE,
 ) -> str:
     """Returns what a reader hands out of an execution and of a graph execution."""
-    frame = events.StackFrameWithId("frame", events.FileLineCol(0, 7, "f")).encode()
+    frame = events.StackFrameWithId("frame", events.FileLineCol(0, 7, func="f")).encode()
     device = events.DebuggedDevice("/device:CPU:0", 1).encode()
     layer = events.Layer(1, 0, "encoder", "Encoder").encode()
     logdir = write_logdir(

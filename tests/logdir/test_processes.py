@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def process(host: str, times: Iterable[float], *, bad_every: int = 3) -> dict[str, Any]:
     """Returns the files of a process that ran one op at each of some times."""
     source = events.SourceFile(f"/home/user/{host}.py", host, ["code\n"])
-    frame = events.StackFrameWithId("frame", events.FileLineCol(0, 7, host))
+    frame = events.StackFrameWithId("frame", events.FileLineCol(0, 7, func=host))
     location = events.CodeLocation(host, ["frame"]).encode()
     op = events.GraphOpCreation("Log", "op", "f", GRAPHS[0], num_outputs=1, code_location=location)
     op.op_type = f"Log{host}"

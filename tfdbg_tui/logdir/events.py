@@ -6,7 +6,7 @@ None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.logdir.short_repr import short_repr
@@ -15,6 +15,7 @@ from tfdbg_tui.wire.modes import mode_name
 
 if TYPE_CHECKING:
     from tfdbg_tui.logdir.layers import Layer
+    from tfdbg_tui.wire.expressions import Expression
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -240,12 +241,14 @@ class StackFrame:
         path: Source file; None while the record that names it has not been read.
         line: Line number, from 1.
         function: Name of the function.
+        expression: What ran of the line, where that is known.
     """
 
     host: str
     path: str | None
     line: int
     function: str
+    expression: Expression | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -101,15 +101,22 @@ class FileLineCol(Message):
     # Position of the file in the .source_files file of the same file set.
     file_index: int = pb(1, FieldType.INT)
     line: int = pb(2, FieldType.INT)
+    # Where the expression begins that ran, in bytes of UTF-8 from 1; 0 where that is not known, as
+    # in all dumps of TensorFlow's writer.
+    col: int = pb(3, FieldType.INT)
     func: str = pb(4, FieldType.STRING)
 
 
 @dataclass(slots=True)
 class StackFrameWithId(Message):
-    """One distinct (file, line, function)."""
+    """One distinct (file, line, function), and expression of the line where that is known."""
 
     id: str = pb(1, FieldType.STRING)
     file_line_col: FileLineCol | None = pb(2, FieldType.MESSAGE, message=FileLineCol)
+    # Extension: the last line of the expression that begins in `FileLineCol.col`, and its last byte
+    # there, from 1.
+    end_line: int = pb(1000, FieldType.INT)
+    end_col: int = pb(1001, FieldType.INT)
 
 
 @dataclass(slots=True)

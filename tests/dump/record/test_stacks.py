@@ -266,3 +266,38 @@ def test_what_autograph_has_made_is_of_the_users_file() -> None:
     generated = next(path for path in files if "__autograph_generated_file" in path)
     assert autograph.users_file(generated) == __file__
     assert autograph.users_file(__file__) == __file__
+
+
+def test_each_op_is_of_an_expression(tmp_path: Path) -> None:
+    """AutoGraph's is found in what it was made of, also on the later lines of a statement."""
+
+    @tf.function
+    def loss(p: Any, really: Any = True) -> Any:
+        # fmt: off
+        a = tf.reduce_sum(
+            p * tf.math.log(p)
+            + (1 - p) * tf.math.log(1 - p, name="other"))
+        b = tf.exp(a) if really and tf.sin(a) < 2.0 else a; c = tf.exp(-b)  # noqa: E702
+        # fmt: on
+        return [tf.tan(x) for x in (b, c)]
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "CONCISE_HEALTH", -1)
+    loss(tf.constant([0.5]))
+    print("é", tf.sqrt(4.0) + tf.sqrt(9.0) * tf.sqrt([1.0, 2.0]))
+    tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(str(tmp_path))
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    stacks = [(op.op_type, op.stack_id) for g in run.graphs.values() for op in g.ops.values()]
+    stacks += [(execution.op_type, execution.stack_id) for execution in run.executions]
+    found = set()
+    for op_type, stack_id in stacks:
+        frame = [frame for frame in run.stack(stack_id) if frame.path == __file__][-1]
+        columns = frame.expression.columns(lines) if frame.expression else None
+        found.add((op_type, lines[frame.line - 1][slice(*columns)] if columns else None))
+    assert found >= {
+        *(("Log", "tf.math.log(p)"), ("Log", 'tf.math.log(1 - p, name="other")')),
+        *(("Sub", "1 - p"), ("Mul", "p * tf.math.log(p)"), ("Exp", "tf.exp(a)")),
+        *(("Exp", "tf.exp(-b)"), ("Neg", "-b"), ("Sin", "tf.sin(a)"), ("Tan", "tf.tan(x)")),
+        *(("Sum", "tf.reduce_sum("), ("Sqrt", "tf.sqrt(4.0)"), ("Sqrt", "tf.sqrt([1.0, 2.0])")),
+    }
+    assert not any(text is None for op_type, text in found if op_type in ("Log", "Exp", "Sqrt"))

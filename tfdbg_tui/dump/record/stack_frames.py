@@ -13,10 +13,11 @@ import uuid
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.dump.tensorflow import locations
-from tfdbg_tui.wire import events, filesets
+from tfdbg_tui.wire import events, expressions, filesets
 
 if TYPE_CHECKING:
     from tfdbg_tui.dump.record.recorder import Recorder
+    from tfdbg_tui.wire.expressions import Expression
 
 Frame = tuple[str, int, str]
 """File, line and function."""
@@ -37,31 +38,32 @@ class StackFrameRecords:
         self._prefix = uuid.uuid4().hex[:4] + "."
         self._numbers = itertools.count()
         self._files: dict[str, int] = {}
-        self._references: dict[Frame, bytes] = {}
+        self._references: dict[tuple[Frame, Expression | None], bytes] = {}
         self._frames: dict[bytes, Frame] = {}
 
-    def reference(self, frame: Frame) -> bytes:
-        """Return what a serialized CodeLocation names a frame by; records it when it is new."""
-        return self._references.get(frame) or self._record(frame)
+    def reference(self, frame: Frame, expression: Expression | None = None) -> bytes:
+        """Return what a serialized CodeLocation names a frame by; records it when it is new.
 
-    def known_reference(self, frame: Frame) -> bytes | None:
-        """Return what a CodeLocation names a frame by; None where it is not on record."""
-        return self._references.get(frame)
+        Args:
+            frame: The frame.
+            expression: What it runs of its line, where that is known.
+        """
+        return self._references.get((frame, expression)) or self._record(frame, expression)
 
     def frame(self, reference: bytes) -> Frame:
         """Return the frame that a CodeLocation names so."""
         return self._frames[reference]
 
-    def _record(self, frame: Frame) -> bytes:
+    def _record(self, frame: Frame, expression: Expression | None) -> bytes:
         path, line, function = frame
         file_index = self._file_index(locations.absolute(path), path)
         frame_id = f"{self._prefix}{next(self._numbers):x}"
-        place = events.FileLineCol(file_index, line, function)
-        payload = events.StackFrameWithId(frame_id, place).encode()
+        place = events.FileLineCol(file_index, line, func=function)
+        payload = expressions.to_frame(frame_id, place, expression)
         event = events.DebugEvent(stack_frame_with_id=payload)
         # Two threads may record one frame twice: harmless, as ids never are shared.
         self._recorder.define(filesets.STACK_FRAMES, event)
-        reference = self._references[frame] = reference_of(frame_id)
+        reference = self._references[frame, expression] = reference_of(frame_id)
         self._frames[reference] = frame
         return reference
 

@@ -15,6 +15,7 @@ from tfdbg_tui.dump.tensorflow import (
     own_frames,
     tape_hooks,
 )
+from tfdbg_tui.dump.tensorflow.expressions import running_expression
 from tfdbg_tui.dump.tensorflow.locations import Location
 from tfdbg_tui.wire import events
 
@@ -183,7 +184,7 @@ class CodeLocations:
         """
         path, line, function, name = built
         frames = location.frames
-        if self._frames.known_reference((path, line, function)) in frames:
+        if (path, line, function) in map(self._frames.frame, frames):
             return location.encoded
         built_at = self._frames.reference((path, line, f"{function}{events.BUILDS}{name})"))
         return b"".join((self._head, *frames[:before], built_at, *frames[before:]))
@@ -200,7 +201,7 @@ class CodeLocations:
         codes = [self._code(caller.f_code) for caller in callers]
         left_out = autograph.files_left_out()
         references = [
-            b"" if code.code.co_filename in left_out else self._reference_to(place, caller)
+            b"" if code.code.co_filename in left_out else self._reference_to(place, caller, code)
             for place, caller, code in zip(key, callers, codes, strict=True)
         ]
         program = tuple(filter(None, reversed(references)))
@@ -231,12 +232,13 @@ class CodeLocations:
             )
         return known
 
-    def _reference_to(self, place: int, frame: FrameType) -> bytes:
+    def _reference_to(self, place: int, frame: FrameType, code: _Code) -> bytes:
         """Return what a CodeLocation names a running frame by; nothing if it is of the writer.
 
         Args:
             place: What `_key` has of the frame.
             frame: The frame.
+            code: Its code.
         """
         known = self._references.get(place)
         if known is not None:
@@ -244,11 +246,13 @@ class CodeLocations:
         path, name = frame.f_code.co_filename, locations.as_text(frame.f_code.co_name)
         # Between two lines, where a handler of a signal may run, Python knows of no line.
         found = path, frame.f_lineno or frame.f_code.co_firstlineno, name
+        expression = None if code.is_installed else running_expression(frame)
         if autograph.is_generated(path):  # One code may be of functions in several files.
             file = str(frame.f_globals.get("__file__") or "")
-            return self._frames.reference(autograph.users_frame(found, file))
+            return self._frames.reference(*autograph.users_place(found, expression, file))
         is_own = path.startswith(own_frames.OWN_DIRECTORY)
-        known = self._references[place] = b"" if is_own else self._frames.reference(found)
+        known = b"" if is_own else self._frames.reference(found, expression)
+        self._references[place] = known
         return known
 
     def of_op(self, op: Any) -> Location:

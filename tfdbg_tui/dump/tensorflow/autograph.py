@@ -15,10 +15,13 @@ from tensorflow.python.autograph.impl.api import _TRANSPILER
 from tensorflow.python.autograph.pyct.cache import CodeObjectCache
 from tensorflow.python.util import tf_stack
 
+from tfdbg_tui.dump.tensorflow.expressions import users_expression
 from tfdbg_tui.dump.tensorflow.private import attribute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
+
+    from tfdbg_tui.wire.expressions import Expression
 
 _GENERATED = "__autograph_generated_file"
 LAMBDA = "<lambda>"
@@ -47,16 +50,31 @@ def is_generated(path: str) -> bool:
     return _GENERATED in path
 
 
-def users_frame(frame: Frame, file: str = "") -> Frame:
-    """Return the frame that the user wrote where AutoGraph made this one; any other as it is.
+def users_frame(frame: Frame) -> Frame:
+    """Return the frame that the user wrote where AutoGraph made this one; any other as it is."""
+    return users_place(frame, None)[0]
+
+
+def users_place(
+    frame: Frame, expression: Expression | None, file: str = ""
+) -> tuple[Frame, Expression | None]:
+    """Return the frame and the expression that the user wrote where AutoGraph made these.
+
+    Of a statement on several lines AutoGraph knows the first: the line is that of the expression.
 
     Args:
-        frame: A frame.
+        frame: A frame; one that AutoGraph has not made is returned as it is.
+        expression: What it runs of its line, where that is known.
         file: The file of the module that its function is of; "" where it has none.
     """
     path, line, _ = frame
     made_of = _origins(path).get(line) if is_generated(path) else None
-    return frame if made_of is None else _in_own_file(made_of, file)
+    if made_of is None:
+        return frame, expression
+    own, first, function = made_of
+    users = users_expression(path, expression, own, first) if expression is not None else None
+    line = users.line if users is not None else first
+    return _in_own_file((own, line, function), file), users
 
 
 def _in_own_file(made_of: Frame, file: str) -> Frame:

@@ -16,7 +16,7 @@ from tfdbg_tui.logdir.definitions.variables import GradientRequest, Variable
 from tfdbg_tui.logdir.events import SourceFile, StackFrame
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.layers import Layer
-from tfdbg_tui.wire import codec, events, tfrecord
+from tfdbg_tui.wire import codec, events, expressions, tfrecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class Definitions:
         self.file_set = file_set
         self.host = host
         self.devices: dict[int, str] = {}
-        self.frames: dict[str, events.FileLineCol] = {}
+        self.frames: dict[str, events.StackFrameWithId] = {}
         self.source_files: list[tuple[str, str, int]] = []  # host, path, offset of the record
         self._files_of_frames: set[int] = set()
         self.functions: dict[str, str] = {}  # function name -> graph id
@@ -118,7 +118,7 @@ class Definitions:
             event = events.DebugEvent.decode(payload)
             frame = events.StackFrameWithId.decode(event.stack_frame_with_id)
             if frame.file_line_col is not None:
-                self.frames[frame.id] = frame.file_line_col
+                self.frames[frame.id] = frame
                 self._files_of_frames.add(frame.file_line_col.file_index)
 
         self._ingest(file, chunk, add)
@@ -163,13 +163,14 @@ class Definitions:
 
     def frame(self, frame_id: str) -> StackFrame:
         """Return a stack frame; one without a path where it has not been read yet."""
-        place = self.frames.get(frame_id)
-        if place is None:
+        frame = self.frames.get(frame_id)
+        place = frame.file_line_col if frame is not None else None
+        if frame is None or place is None:
             return StackFrame(self.host, None, 0, "")
         if not 0 <= place.file_index < len(self.source_files):
             return StackFrame(self.host, None, place.line, place.func)
         host, path, _ = self.source_files[place.file_index]
-        return StackFrame(host, path or None, place.line, place.func)
+        return StackFrame(host, path or None, place.line, place.func, expressions.of_frame(frame))
 
     def read_source(self, file: RecordFile, host: str, path: str) -> SourceFile | None:
         """Return a source file with its text; None where the dump does not name it.
