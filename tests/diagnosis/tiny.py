@@ -163,12 +163,14 @@ class Program:
         outputs: int = 1,
         calls: tuple[str, ...] = (),
         line: int = 0,
+        expression: str = "",
         in_library: str = "",
         layer: int = 0,
         dtype: str = "",
     ) -> None:
         """Records an op; `line` is that of the program which made it, where that is recorded.
 
+        `expression` is the text in that line which did.
         With `in_library` it was made by what that line calls of Keras: the name of the function, or
         of several that call each other, as ``fit/train_step``.
         """
@@ -180,7 +182,9 @@ class Program:
             num_outputs=outputs,
             output_tensor_ids=list(range(outputs)),
             called_graph_ids=list(calls),
-            code_location=self._location(line, traced=True, in_library=in_library),
+            code_location=self._location(
+                line, traced=True, expression=expression, in_library=in_library
+            ),
             layer=layer,
             output_dtypes=[_DTYPES[dtype]] * outputs if dtype else [],
         )
@@ -256,7 +260,13 @@ class Program:
         self._add("execution", execution=record.encode(), step=step)
 
     def _location(
-        self, line: int, *, traced: bool = False, in_library: str = "", built_at: int = 0
+        self,
+        line: int,
+        *,
+        traced: bool = False,
+        expression: str = "",
+        in_library: str = "",
+        built_at: int = 0,
     ) -> bytes:
         if not line:
             return b""
@@ -266,7 +276,12 @@ class Program:
                 self._add("source_files", source_file=source.encode())
         traces = events.FileLineCol(file_index=1, line=1, func="func_graph_from_py_func")
         place = events.FileLineCol(file_index=0, line=line, func="f")
-        frames = [events.StackFrameWithId(f"line {line}", place)]
+        frame = events.StackFrameWithId(f"line {line} {expression}", place)
+        if expression:
+            before, text, _ = self.lines[line - 1].partition(expression)
+            place.col, frame.end_line = len(before.encode()) + 1, line
+            frame.end_col = len((before + text).encode())
+        frames = [frame]
         if traced:
             frames.insert(0, events.StackFrameWithId("traces", traces))
         if built_at:

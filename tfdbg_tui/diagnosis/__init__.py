@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.line_ops import LineOps as LineOps
     from tfdbg_tui.diagnosis.line_ops import find_line_ops as find_line_ops
     from tfdbg_tui.diagnosis.locations import Location as Location
+    from tfdbg_tui.diagnosis.locations import columns_of as columns_of
     from tfdbg_tui.diagnosis.locations import file_name as file_name
     from tfdbg_tui.diagnosis.locations import is_library_frame as is_library_frame
     from tfdbg_tui.diagnosis.locations import location_of as location_of
@@ -147,6 +148,7 @@ _NAMES = {
     "tfdbg_tui.diagnosis.line_ops": ("LineOps", "find_line_ops"),
     "tfdbg_tui.diagnosis.locations": (
         "Location",
+        "columns_of",
         "file_name",
         "is_library_frame",
         "location_of",

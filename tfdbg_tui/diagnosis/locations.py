@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ntpath
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.generated_code import origin_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tfdbg_tui.logdir import Run
+    from tfdbg_tui.wire.expressions import Expression
 
 # A user's project may lie in a directory called tensorflow or keras, so names of directories alone
 # decide nothing: only places where packages are installed, and packages by their inner layout.
@@ -53,6 +54,7 @@ _AUTOGRAPH = re.compile(r"/tensorflow/python/.*autograph")
 _IMPORTER = re.compile(r"/tensorflow/python/framework/importer\.py$")
 _TRACES = "func_graph_from_py_func"  # TensorFlow's: what it calls is the function
 _AUTOGRAPH_FILE = re.compile(r"__autograph_generated_file[^/]*\.py$")
+_OTHER_EXPRESSIONS = re.compile(r"[(+*/@%|&<>-]|\b(?:and|or|not|if|for|in)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +66,17 @@ class Location:
         line: Line number, from 1.
         function: Name of the function.
         code: The line's text without indentation; "" where the dump does not hold it.
+        expression: What ran of the line, where that is known.
+        columns: The characters of `code` that ran, from the first to behind the last, where the
+            line does more than that.
     """
 
     file: str
     line: int
     function: str
     code: str
+    expression: Expression | None = field(default=None, compare=False)
+    columns: tuple[int, int] | None = field(default=None, compare=False)
 
     @property
     def short(self) -> str:
@@ -84,7 +91,16 @@ def file_name(path: str) -> str:
 
 def location_json(location: Location | None) -> dict[str, Any] | None:
     """Return a line in the form of ``diagnose --json``."""
-    return asdict(location) if location is not None else None
+    if location is None:
+        return None
+    columns = location.columns
+    return {
+        "file": location.file,
+        "line": location.line,
+        "function": location.function,
+        "code": location.code,
+        "expression": location.code[slice(*columns)] if columns is not None else None,
+    }
 
 
 def location_of(run: Run, stack_id: int | None) -> Location | None:
@@ -104,7 +120,30 @@ def _location(run: Run, frames: Sequence[StackFrame]) -> Location | None:
         return None
     frame = frames[position]
     lines = source_lines(run, frame.host, frame.path)
-    return Location(frame.path or "", frame.line, frame.function, _code(lines, frame.line))
+    code, columns = _code(lines, frame.line), columns_of(frame, lines)
+    if columns is not None:
+        indent = len(lines[frame.line - 1]) - len(lines[frame.line - 1].lstrip())
+        columns = columns[0] - indent, columns[1] - indent
+        columns = columns if columns[1] <= len(code) else None
+    return Location(frame.path or "", frame.line, frame.function, code, frame.expression, columns)
+
+
+def columns_of(frame: StackFrame, lines: Sequence[str]) -> tuple[int, int] | None:
+    """Return which characters of its line a frame runs; None where the line does no more.
+
+    Args:
+        frame: The frame.
+        lines: The text of its file.
+
+    Returns:
+        The first character, from 0, and the one after its last.
+    """
+    columns = frame.expression.columns(lines) if frame.expression is not None else None
+    if columns is None:
+        return None
+    text = lines[frame.line - 1]
+    rest = text[: columns[0]] + text[columns[1] :].partition("#")[0]
+    return columns if _OTHER_EXPRESSIONS.search(rest) else None
 
 
 def line_that_ran(run: Run, stack_id: int | None) -> Location | None:

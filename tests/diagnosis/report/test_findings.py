@@ -62,7 +62,7 @@ def test_json_has_the_promised_form(
     assert set(report) >= {"verdict", "alerts", "roots", "suspects", "problems"}
     (root,) = report["roots"]
     assert set(root) == _FINDING_KEYS
-    assert set(root["location"]) == {"file", "line", "function", "code"}
+    assert set(root["location"]) == {"file", "line", "function", "code", "expression"}
     assert set(root["chain"][0]) == {
         "kind", "index", "name", "op_type", "graph", "dtype", "shape", "counts", "via", "inferred",
     }  # fmt: skip
@@ -112,6 +112,33 @@ def test_the_iteration_of_a_loop_is_told(tmp_path: Path) -> None:
     (root,) = report.to_json()["roots"]
     assert (root["iteration"], root["made_ahead"]) == (7, False)
     assert ", iteration 7; graph execution 15" in " ".join(to_text(report).split())
+
+
+@pytest.mark.parametrize(
+    ("line", "expression", "marked"),
+    [
+        ("  é = y * tf.math.log(p) + tf.math.log(q)", "tf.math.log(q)", True),
+        ("  return tf.math.log(p)  # (of p)", "tf.math.log(p)", False),
+        ("  y = 1 - tf.math.log(p)", "", False),
+    ],
+)
+def test_what_ran_of_a_line_is_marked_where_it_does_more(
+    tmp_path: Path, line: str, expression: str, marked: bool
+) -> None:
+    made = Program(tmp_path)
+    made.lines = ["def f():", line]
+    made.graph("f", "f")
+    made.op("f", "Placeholder", "q")
+    made.op("f", "Log", "Log", "q:0", line=2, expression=expression)
+    made.trace("f", "q", floats(-1.0))
+    made.trace("f", "Log", floats(np.nan))
+    report = diagnose(made.open())
+    (root,) = report.to_json()["roots"]
+    assert root["location"]["expression"] == (expression if marked else None)
+    lines = to_text(report).split("\n")
+    code = lines.index(next(text for text in lines if text.strip() == line.strip()))
+    marks = " " * lines[code].index(expression) + "^" * len(expression)
+    assert (lines[code + 1] == marks) is marked
 
 
 def test_text_tells_what_where_why_and_how(

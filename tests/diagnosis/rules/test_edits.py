@@ -20,6 +20,7 @@ from tfdbg_tui.diagnosis.rules.edits import (
     suggestion,
 )
 from tfdbg_tui.logdir import open_run
+from tfdbg_tui.wire.expressions import Expression
 
 if TYPE_CHECKING:
     from tests.conftest import RecordedLogdirs
@@ -126,6 +127,26 @@ def test_of_several_expressions_the_one_that_made_the_op(
     assert suggestion([code], 1, [_LOG]) is None
     found = suggestion([code], 1, [_LOG], Occurrence(number, total))
     assert found is None if expected is None else found.startswith(expected)
+
+
+def test_the_expression_on_record_tells_them_apart() -> None:
+    code = "loss = tf.math.log(tf.math.log(p) + q) + tf.math.log(1 - p)"
+    for text in ("tf.math.log(p)", "tf.math.log(1 - p)", "tf.math.log(tf.math.log(p) + q)"):
+        begin = code.index(text)
+        expression = Expression(1, begin, 1, begin + len(text))
+        found = suggestion([code], 1, [_LOG], expression=expression)
+        assert found is not None
+        assert found.startswith(f"{text} →")
+
+
+def test_what_a_call_holds_is_changed_with_it() -> None:
+    """The op of the rule may be of a part: the mean's division is made by its call."""
+    code = "y = tf.math.log(tf.stop_gradient(x)) + tf.math.log(z)"
+    begin = code.index("tf.stop_gradient")
+    expression = Expression(1, begin, 1, begin + len("tf.stop_gradient(x)"))
+    found = suggestion([code], 1, [_LOG], expression=expression)
+    assert found is not None
+    assert found.startswith("tf.math.log(tf.stop_gradient(x)) →")
 
 
 def test_evaluation_order_is_from_the_inside_out() -> None:

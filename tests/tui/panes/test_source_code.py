@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.diagnosis.tiny import Program, floats
 from tfdbg_tui.diagnosis import find_line_ops
 from tfdbg_tui.tui.panes import source_code
+from tfdbg_tui.tui.panes.source_code import SourceCode
 from tfdbg_tui.tui.terminal.text import ASCII
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from tests.conftest import RecordedLogdirs
@@ -32,6 +36,26 @@ async def test_marks_and_counts(open_app: Open, logdirs: RecordedLogdirs) -> Non
         ]
         assert next(line for line in lines if "tf.reduce_mean(diff)" in line).count("▌") == 1
         assert next(line for line in lines if "def loss(" in line).count("▌") == 0
+
+
+async def test_what_ran_of_the_line_is_underlined(open_app: Open, tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    program.lines = ["x = 1", "\tz = tf.math.log(x) + tf.math.log(y)", ""]
+    program.graph("f", "f")
+    for name, text in (("Log", "tf.math.log(x)"), ("Log_1", "tf.math.log(y)")):
+        program.op("f", "Log", name, line=2, expression=text)
+        program.trace("f", name, floats(float("nan")))
+    program.open()
+    async with open_app(tmp_path) as opened:
+        await opened.press("a")
+        for expected in ("tf.math.log(x)", "tf.math.log(y)"):
+            pane = opened.app.query_one(SourceCode)
+            cells = pane.row(1, 60).cells
+            assert "".join(text for text, names in cells if "underline" in names) == expected
+            await opened.press("]")
+        await opened.press("5", "k")
+        cells = opened.app.query_one(SourceCode).row(1, 60).cells
+        assert not any("underline" in names for _, names in cells), "another line is focused"
 
 
 async def test_the_count_gives_way_to_the_text(open_app: Open, logdirs: RecordedLogdirs) -> None:

@@ -99,7 +99,9 @@ class Suggestions:
         dtype = summary.dtype if summary else None
         for host in self._run.hosts:
             lines = source_lines(self._run, host, location.file)
-            found = suggestion(lines, location.line, rule.edits, occurrence, dtype)
+            found = suggestion(
+                lines, location.line, rule.edits, occurrence, dtype, location.expression
+            )
             if found is not None and (
                 not imports_tensorflow(lines) or self._is_symbolic(event, location)
             ):

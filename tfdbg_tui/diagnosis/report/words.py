@@ -140,7 +140,20 @@ def _card(parts: Sequence[Part], finding: Finding | None, bullet: str = "") -> I
             text += _recorded(finding)
         yield paragraph(part.label, text)
         if part.kind == "source" and finding and finding.location and finding.location.code:
-            yield " " * (_LABEL + 2) + "    " + _cut(printable(with_blanks(finding.location.code)))
+            indent = " " * (_LABEL + 2) + "    "
+            yield indent + _cut(printable(with_blanks(finding.location.code)))
+            yield from (indent + mark for mark in _marks_below(finding.location))
+
+
+def _marks_below(location: Location) -> Iterator[str]:
+    """Yield the marks below what ran of a line, where it does more and that is shown."""
+    if location.columns is None:
+        return
+    first, end = location.columns
+    before, text = location.code[:first], location.code[first:end]
+    start, width = (len(printable(with_blanks(part))) for part in (before, text))
+    if start + width <= _WIDEST:
+        yield " " * start + "^" * width
 
 
 def _cut(code: str) -> str:

@@ -20,12 +20,13 @@ from tfdbg_tui.diagnosis.rules.patterns import matched
 from tfdbg_tui.diagnosis.statements import LONGEST_SOURCE, parsed_nodes, simple_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertPlace
     from tfdbg_tui.logdir import Run
     from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.wire.expressions import Expression
 
 _LONGEST_CODE = 160  # characters that still make a readable suggestion
 
@@ -66,6 +67,7 @@ def suggestion(
     edits: Sequence[Edit],
     occurrence: Occurrence | None = None,
     dtype: str | None = None,
+    expression: Expression | None = None,
 ) -> str | None:
     """Return ``old → new`` for the first edit that fits an expression on a line, or None.
 
@@ -76,6 +78,7 @@ def suggestion(
         occurrence: Tells which expression made the op where an edit fits several on the line;
             without it such an edit gives None.
         dtype: Type of the values, where it is known.
+        expression: The expression that made the op, where that is known.
     """
     if not 0 < line <= len(lines) or sum(map(len, lines)) + len(lines) > LONGEST_SOURCE:
         return None
@@ -85,13 +88,14 @@ def suggestion(
     numbers = _NUMBERS.get(dtype or "", _NUMBERS["float32"])
     for nodes in _candidates(tree, line):
         for edit in edits:
-            changes = [
-                f"{_source(tree, node)} → {new}"
+            changes = {
+                node: f"{_source(tree, node)} → {new}"
                 for node in nodes
                 if (new := _changed(edit, node, tree, numbers))
-            ]
+            }
             if changes:
-                return _chosen(changes, occurrence)
+                around = _innermost(changes, expression)
+                return changes[around] if around else _chosen([*changes.values()], occurrence)
     return None
 
 
@@ -159,6 +163,26 @@ class Occurrences:
             found[op.name] = Occurrence(before[alike], totals[alike])
             before[alike] += 1
         return found
+
+
+def _innermost(
+    nodes: Iterable[ast.Call | ast.BinOp], expression: Expression | None
+) -> ast.Call | ast.BinOp | None:
+    """Return the innermost of some nodes that is an expression, or holds it; None if none does."""
+    if expression is None:
+        return None
+    begin, end = expression[:2], expression[2:]
+    around = [node for node in nodes if _begin(node) <= begin and end <= _end(node)]
+    latest = [node for node in around if _begin(node) == max(map(_begin, around))]
+    return min(latest, key=_end, default=None)
+
+
+def _begin(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
 def _chosen(changes: list[str], occurrence: Occurrence | None) -> str | None:

@@ -5,20 +5,20 @@ Where there is room, the ops that a line runs stand beside it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from textual.message import Message
 
-from tfdbg_tui.diagnosis import file_name, find_line_ops
+from tfdbg_tui.diagnosis import columns_of, file_name, find_line_ops
 from tfdbg_tui.logdir.text import with_blanks
 from tfdbg_tui.tui.panes.base import Pane, PaneSpec
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focus import SourcePlace
 from tfdbg_tui.tui.session.nowhere import NowhereError
 from tfdbg_tui.tui.terminal.text import compact
-from tfdbg_tui.tui.widgets.cells import width_of
+from tfdbg_tui.tui.widgets.cells import underlined, width_of
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ class SourceCode(Pane):
     def row_state(self, row: int) -> Hashable:
         """See `VirtualList`."""
         beside = self._ops_at, self._ops_of_line(row + 1)
-        return self._file, self._file in self._coloured, self._column, row == self.cursor, beside
+        colours = self._file, self._file in self._coloured
+        return *colours, self._column, row == self.cursor, self._ran(row), beside
 
     @property
     def _file(self) -> tuple[str, str] | None:
@@ -221,7 +222,19 @@ class SourceCode(Pane):
             line = self._coloured[file][row]
         else:
             line = ((ROWS.lines(self.snapshot, self.session.focus)[row], ""),)
+        if (ran := self._ran(row)) is not None:
+            line = underlined(line, *ran)
         return _scrolled([(self._safe(text), style) for text, style in line], self._column)
+
+    def _ran(self, row: int) -> tuple[int, int] | None:
+        """Return which characters of a line the focused frame runs, where the line does more."""
+        snapshot, focus = self.session.snapshot, self.session.focus
+        if row != self.cursor or snapshot is None or focus.frame is None or focus.place is None:
+            return None
+        for frame in snapshot.frames(focus)[focus.frame : focus.frame + 1]:
+            if (frame.host, frame.path, frame.line) == astuple(focus.place):
+                return columns_of(frame, ROWS.lines(snapshot, focus))
+        return None
 
     def _safe(self, text: str) -> str:
         return self.charset.safe(with_blanks(text))

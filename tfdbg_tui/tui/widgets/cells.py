@@ -175,6 +175,24 @@ def highlighted(cells: Line, patterns: Sequence[re.Pattern[str]]) -> Line:
     return tuple(pieces)
 
 
+def underlined(cells: Line, first: int, end: int) -> Line:
+    """Return cells with some of their characters underlined.
+
+    Args:
+        cells: The cells.
+        first: The first character, from 0.
+        end: The one after the last.
+    """
+    pieces: list[Cell] = []
+    start = 0
+    for text, names in cells:
+        here = slice(max(0, first - start), max(0, end - start))
+        pieces += [(text[: here.start], names), (text[here], f"{names} underline".strip())]
+        pieces.append((text[max(here.start, here.stop) :], names))
+        start += len(text)
+    return tuple(piece for piece in pieces if piece[0])
+
+
 def width_of(cells: Sequence[Cell]) -> int:
     """Return how many terminal cells some cells take."""
     return sum(cell_len(text) for text, _ in cells)
