@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.dump.record.stack_frames import Frame
     from tfdbg_tui.dump.record.variables import VariableRecords
     from tfdbg_tui.dump.scope import Scope
+    from tfdbg_tui.wire.expressions import Expression
 
 _MAX_CACHED_STACKS = 50_000
 
@@ -100,6 +101,7 @@ class CodeLocations:
         # again from the same text, in another file even, is equal.
         self._codes: dict[int, _Code] = {}
         self._references: dict[int, bytes] = {}  # by what `_key` has of a frame
+        self._generated: dict[tuple[int, str], bytes] = {}  # by that, and the user's file
         self._scope = scope
         self._layers = LayerNumbers(recorder, variables, scope)
 
@@ -141,6 +143,7 @@ class CodeLocations:
         self._built.clear()
         self._codes.clear()
         self._references.clear()
+        self._generated.clear()
 
     def _in_layer(self, location: Location, frame: FrameType) -> Location:
         """Return a location with the layer that is called there this time."""
@@ -243,16 +246,28 @@ class CodeLocations:
         known = self._references.get(place)
         if known is not None:
             return known
-        path, name = frame.f_code.co_filename, locations.as_text(frame.f_code.co_name)
-        # Between two lines, where a handler of a signal may run, Python knows of no line.
-        found = path, frame.f_lineno or frame.f_code.co_firstlineno, name
-        expression = None if code.is_installed else running_expression(frame)
-        if autograph.is_generated(path):  # One code may be of functions in several files.
-            file = str(frame.f_globals.get("__file__") or "")
-            return self._frames.reference(*autograph.users_place(found, expression, file))
-        is_own = path.startswith(own_frames.OWN_DIRECTORY)
-        known = b"" if is_own else self._frames.reference(found, expression)
+        if autograph.is_generated(frame.f_code.co_filename):
+            return self._reference_to_generated(place, frame, code)
+        is_own = frame.f_code.co_filename.startswith(own_frames.OWN_DIRECTORY)
+        known = b"" if is_own else self._frames.reference(*_running(frame, code))
         self._references[place] = known
+        return known
+
+    def _reference_to_generated(self, place: int, frame: FrameType, code: _Code) -> bytes:
+        """Return what a CodeLocation names a frame by that AutoGraph has made.
+
+        One code may be of functions in several files.
+
+        Args:
+            place: What `_key` has of the frame.
+            frame: The frame.
+            code: Its code.
+        """
+        file = str(frame.f_globals.get("__file__") or "")
+        known = self._generated.get((place, file))
+        if known is None:
+            users = autograph.users_place(*_running(frame, code), file)
+            known = self._generated[place, file] = self._frames.reference(*users)
         return known
 
     def of_op(self, op: Any) -> Location:
@@ -289,6 +304,19 @@ class CodeLocations:
             if not locations.is_installed(path):
                 return f"{path}:{line} in {function}"
         return ""
+
+
+def _running(frame: FrameType, code: _Code) -> tuple[Frame, Expression | None]:
+    """Return a running frame, and the expression that it is in if it is of the user's code.
+
+    Args:
+        frame: The frame.
+        code: Its code.
+    """
+    path, name = frame.f_code.co_filename, locations.as_text(frame.f_code.co_name)
+    # Between two lines, where a handler of a signal may run, Python knows of no line.
+    found = path, frame.f_lineno or frame.f_code.co_firstlineno, name
+    return found, None if code.is_installed else running_expression(frame)
 
 
 def _library_calls(
