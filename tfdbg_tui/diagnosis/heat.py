@@ -14,7 +14,7 @@ import numpy as np
 from tfdbg_tui.diagnosis.events import TensorEvent
 from tfdbg_tui.diagnosis.heat_rows import FORWARD, HeatRow, HeatRows
 from tfdbg_tui.diagnosis.roots.alert_sites import alerts_of
-from tfdbg_tui.logdir.index.executions import OutputPlace
+from tfdbg_tui.logdir.index.output_place import OutputPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from tfdbg_tui.diagnosis.gradients import forward_ops, is_backward_op
 from tfdbg_tui.diagnosis.layers import LayersOfOps
 from tfdbg_tui.diagnosis.locations import user_frame
 from tfdbg_tui.diagnosis.variable_values import VariableValues
-from tfdbg_tui.logdir.index.executions import OutputPlace
+from tfdbg_tui.logdir.index.output_place import OutputPlace
 from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 
 if TYPE_CHECKING:

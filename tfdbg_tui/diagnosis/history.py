@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import TensorEvent, graph_op_of, summary_of
-from tfdbg_tui.logdir.index.executions import OutputPlace
+from tfdbg_tui.logdir.index.output_place import OutputPlace
 from tfdbg_tui.wire.dtypes import MAX_FINITE, dtype_name
 from tfdbg_tui.wire.modes import TensorDebugMode
 

@@ -9,7 +9,7 @@ from tfdbg_tui.logdir.definitions.definitions import Definitions
 from tfdbg_tui.logdir.files.record_file import RecordFile
 from tfdbg_tui.logdir.files.repeating_file import RepeatingFile
 from tfdbg_tui.logdir.files.writer_process import WriterProcess
-from tfdbg_tui.logdir.index.executions import ExecutionLog
+from tfdbg_tui.logdir.index.execution_log import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
 from tfdbg_tui.logdir.metadata_log import MetadataLog
 from tfdbg_tui.storage import storage_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfdbg_tui.diagnosis import TensorEvent, find_alerts, location_of, readable_function
-from tfdbg_tui.logdir.index.executions import OutputPlace
+from tfdbg_tui.logdir.index.output_place import OutputPlace
 from tfdbg_tui.query.tensors import row_maker
 
 if TYPE_CHECKING:

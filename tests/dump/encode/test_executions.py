@@ -12,7 +12,7 @@ tf = pytest.importorskip("tensorflow")
 
 import tfdbg_tui  # noqa: E402
 from tfdbg_tui.logdir import RunReader, list_runs  # noqa: E402
-from tfdbg_tui.logdir.index.executions import ExecutionLog  # noqa: E402
+from tfdbg_tui.logdir.index.execution_log import ExecutionLog  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,7 +27,7 @@ from tests.logdir.synthetic import (
 )
 from tfdbg_tui.logdir.files import frames
 from tfdbg_tui.logdir.files.gather import PADDING
-from tfdbg_tui.logdir.index.executions import ExecutionLog
+from tfdbg_tui.logdir.index.execution_log import ExecutionLog
 from tfdbg_tui.logdir.index.traces import TraceLog
 from tfdbg_tui.logdir.scan.interning import Interner
 from tfdbg_tui.wire import codec, events, tfrecord

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tfdbg_tui.diagnosis.events import Kind, TensorEvent
-from tfdbg_tui.logdir.index.executions import OutputPlace
+from tfdbg_tui.logdir.index.output_place import OutputPlace
 from tfdbg_tui.logdir.values.bad_kinds import names_of
 
 if TYPE_CHECKING:

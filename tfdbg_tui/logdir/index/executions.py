@@ -1,43 +1,35 @@
-"""The executions of a run: an index of them in memory, their records in the file."""
+"""The executions of a run, as a list that reads them from their files."""
 
 from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tfdbg_tui.logdir.events import Execution, ExecutionKind, TensorSummary
+from tfdbg_tui.logdir.events import Execution, ExecutionKind
 from tfdbg_tui.logdir.files.wall_times import sane_time
 from tfdbg_tui.logdir.index.alert_log import AlertTally, combined
-from tfdbg_tui.logdir.index.columns import Column, Int64Array
 from tfdbg_tui.logdir.index.counted_steps import find_steps
 from tfdbg_tui.logdir.index.event_list import EventList
-from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes, joined
-from tfdbg_tui.logdir.index.record_log import RecordLog, is_worth_scanning
+from tfdbg_tui.logdir.index.magnitudes import Magnitudes, joined
+from tfdbg_tui.logdir.index.output_place import OutputPlace
 from tfdbg_tui.logdir.index.training_calls import is_backward_stack
-from tfdbg_tui.logdir.scan.execution_scan import ExecutionScan
-from tfdbg_tui.logdir.scan.health_scan import largest_magnitudes
-from tfdbg_tui.logdir.values.bad_kinds import kinds_of
 from tfdbg_tui.logdir.values.output_slots import inputs_by_slot, outputs_by_slot
-from tfdbg_tui.logdir.values.summaries import largest_of_whole
 from tfdbg_tui.logdir.values.tensors import recorded_tensor
 from tfdbg_tui.wire import codec, events, tfrecord
-from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from tfdbg_tui.logdir.definitions.definitions import Definitions, Stacks
+    from tfdbg_tui.logdir.definitions.definitions import Stacks
     from tfdbg_tui.logdir.definitions.graphs import Graph
     from tfdbg_tui.logdir.definitions.numbering import Numbering
-    from tfdbg_tui.logdir.files.chunk import Chunk
-    from tfdbg_tui.logdir.files.problems import Problems
-    from tfdbg_tui.logdir.files.record_file import RecordFile
+    from tfdbg_tui.logdir.index.columns import Int64Array
+    from tfdbg_tui.logdir.index.execution_log import ExecutionLog
     from tfdbg_tui.logdir.index.merge import Merge
     from tfdbg_tui.logdir.index.steps import Steps
 
@@ -49,212 +41,6 @@ _OUTPUT_TENSOR_IDS = events.Execution.tag("output_tensor_ids") >> 3
 _BLOCK = 128  # executions whose records are read together
 _BLOCKS = 32  # that are kept
 _SHORT = 2048  # bytes: as long as nearly all records are
-
-
-class OutputPlace(NamedTuple):
-    """What outputs of eager code have in common: numbers, or arrays of them."""
-
-    kind: Any
-    stack: Any
-    slot: Any
-
-    @property
-    def number(self) -> Any:
-        """The three in one: 20 bits of the slot, 24 of the stack, and the kind."""
-        return (self.kind << 24 | self.stack) << 20 | self.slot
-
-    @classmethod
-    def of(cls, number: Any) -> OutputPlace:
-        """Return the place with a number, or those with an array of them."""
-        return cls(number >> 44, number >> 20 & 0xFFFFFF, number & 0xFFFFF)
-
-
-@dataclass(frozen=True, slots=True)
-class _Decoded:
-    """What the index holds of one execution."""
-
-    kind: int
-    stack: int
-    step: int
-    serial: int
-    bad: tuple[tuple[int, int], ...]  # slot, and the kinds of its bad elements
-    largest: tuple[tuple[int, float], ...]
-
-
-class ExecutionLog(RecordLog):
-    """The index of one .execution file; its alerts are by `OutputPlace`.
-
-    Attributes:
-        kinds: Number of each execution's `ExecutionKind` in the run.
-        stacks: Number of each execution's stack in the run.
-        steps: Training step of each execution, plus 1; 0 where it has none.
-        serials: Serial of each execution; empty where the writer records none.
-
-    Args:
-        file: The file.
-        definitions: What its records refer to.
-        kinds: Where kinds are numbered, for the whole run.
-        stacks: Where stack traces are numbered, for the whole run.
-        problems: Where problems are reported.
-        vectorised: Whether many records are read at once, rather than one by one.
-    """
-
-    def __init__(
-        self,
-        file: RecordFile,
-        definitions: Definitions,
-        kinds: Numbering[ExecutionKind],
-        stacks: Stacks,
-        problems: Problems,
-        *,
-        vectorised: bool = True,
-    ) -> None:
-        super().__init__(file, definitions, problems)
-        self.kinds = Column()
-        self.stacks = Column()
-        self.steps = Column()
-        self.serials = Column()
-        self._kinds = kinds
-        self._stacks = stacks
-        self._scan = ExecutionScan() if vectorised else None
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """See `RecordLog`."""
-        return self.kinds, self.stacks, self.steps
-
-    def ingest(self, chunk: Chunk) -> None:
-        """See `RecordLog`."""
-        count = len(chunk)
-        kinds = np.full(count, -1, np.int64)
-        stacks = np.zeros(count, np.int64)
-        steps = np.full(count, -1, np.int64)
-        serials = np.zeros(count, np.int64)
-        alerts = np.zeros((3, 0), np.int64)
-        measured, largest = np.zeros((2, 0), np.int64), np.zeros(0)
-        if self._scan is not None and is_worth_scanning(chunk):
-            scanned = self._scan.scan(
-                chunk, lambda row: self._kind_of(chunk, row), self._number_stack
-            )
-            kinds, stacks = scanned.kinds, scanned.stacks
-            steps, serials = scanned.steps, scanned.serials
-            told = np.concatenate([scanned.alerts[0], scanned.measured[0]])
-            self._leave_shifted_slots(told, scanned.num_outputs, kinds)
-            alerts = scanned.alerts[:, kinds[scanned.alerts[0]] >= 0]
-            known = kinds[scanned.measured[0]] >= 0
-            measured, largest = scanned.measured[:, known], scanned.largest[known]
-        for row in np.flatnonzero(kinds < 0).tolist():
-            decoded = self._decode(chunk, row)
-            if decoded is not None:
-                kinds[row], stacks[row] = decoded.kind, decoded.stack
-                steps[row], serials[row] = decoded.step, decoded.serial
-                found = np.array([(row, *bad) for bad in decoded.bad], np.int64).reshape(-1, 3)
-                alerts = np.concatenate([alerts, found.T], axis=1)
-                slots = np.array([[row, slot] for slot, _ in decoded.largest], np.int64)
-                measured = np.concatenate([measured, slots.reshape(-1, 2).T], axis=1)
-                largest = np.append(largest, [value for _, value in decoded.largest])
-        self._append_magnitudes(kinds, measured, largest)
-        self._append(chunk, kinds, stacks, steps, serials, alerts)
-
-    def _append_magnitudes(self, kinds: Int64Array, measured: Int64Array, largest: Floats) -> None:
-        rows = np.cumsum(kinds >= 0) - 1 + len(self.offsets)
-        order = np.lexsort((measured[1], measured[0]))
-        row, slots = measured[:, order]
-        self.magnitudes.extend(rows[row], largest[order], slots=slots)
-
-    def _append(
-        self,
-        chunk: Chunk,
-        kinds: Int64Array,
-        stacks: Int64Array,
-        steps: Int64Array,
-        serials: Int64Array,
-        alerts: Int64Array,
-    ) -> None:
-        readable = kinds >= 0
-        before = len(self.offsets)
-        rows = np.cumsum(readable) - 1 + before
-        self.offsets.extend(chunk.offsets[readable])
-        self.kinds.extend(kinds[readable])
-        self.stacks.extend(stacks[readable])
-        self.steps.extend(_kept_steps(steps[readable]))
-        if len(self.serials) or serials.any():
-            self.serials.extend(np.zeros(before - len(self.serials), np.int64))
-            self.serials.extend(serials[readable] & 0xFFFFFFFF)
-        bad, slots, found = alerts[:, np.lexsort((alerts[1], alerts[0]))]
-        places = OutputPlace(kinds[bad], stacks[bad], slots).number
-        self.alerts.extend(rows[bad], places, found, slots)
-
-    def _leave_shifted_slots(
-        self, told: Int64Array, num_outputs: Int64Array, kinds: Int64Array
-    ) -> None:
-        """Leave to the scalar decoder those of some records whose writer left out outputs."""
-        told = np.unique(told)
-        told = told[kinds[told] >= 0]
-        for kind in np.unique(kinds[told]).tolist():
-            rows = told[kinds[told] == kind]
-            kinds[rows[num_outputs[rows] != self._kinds.values[kind].num_outputs]] = -1
-
-    def _kind_of(self, chunk: Chunk, row: int) -> int | None:
-        """Return the kind of a record to judge others by; None if it is not to be trusted."""
-        decoded = self._decode(chunk, row, report=False)
-        return decoded.kind if decoded else None
-
-    def _number_stack(self, code_location: bytes) -> int:
-        return self._stacks.number((self.definitions.file_set, code_location))
-
-    def _decode(self, chunk: Chunk, row: int, *, report: bool = True) -> _Decoded | None:
-        """Read one record; None, and a problem, where it is not readable."""
-        try:
-            event = events.DebugEvent.decode(chunk.payload(row))
-            if not event.execution:
-                raise codec.DecodeError("no execution in it")
-            record = events.Execution.decode(event.execution)
-            summaries, _ = outputs_by_slot(record)
-        except codec.DecodeError as error:
-            if report:
-                self._skip(chunk, row, error)
-            return None
-        bad = [(slot, kinds_of(summary)) for slot, summary in enumerate(summaries)]
-        serial = record.serial or 0
-        return _Decoded(
-            kind=self._kinds.number(self._kind(record)),
-            stack=self._number_stack(record.code_location),
-            step=-1 if event.step is None else event.step,
-            serial=serial & 0xFFFFFFFF,
-            bad=tuple((slot, kinds) for slot, kinds in bad if kinds),
-            largest=tuple(
-                (slot, value)
-                for slot, value in enumerate(_largest(record, summaries))
-                if math.isfinite(value)
-            ),
-        )
-
-    def _kind(self, record: events.Execution) -> ExecutionKind:
-        return ExecutionKind(
-            self.definitions.file_set,
-            record.op_type,
-            self.definitions.graph_id(record.graph_id) or None,
-            record.num_outputs,
-            record.tensor_debug_mode,
-            record.layer or 0,
-            tuple(map(self.definitions.graph_id, record.called_graph_ids)),
-        )
-
-
-def _largest(
-    record: events.Execution, summaries: Sequence[TensorSummary | None]
-) -> Sequence[float]:
-    """Return the largest magnitude of each output that a record tells; NaN where it tells none."""
-    if record.tensor_debug_mode == TensorDebugMode.FULL_TENSOR:
-        return [largest_of_whole(summary) for summary in summaries]
-    count = min(len(record.minima), len(record.maxima))
-    return list(largest_magnitudes(record.minima[:count], record.maxima[:count]))
-
-
-def _kept_steps(steps: Int64Array) -> Int64Array:
-    """Return what `ExecutionLog.steps` keeps of steps, -1 for none: 32 bits, so none above that."""
-    return np.where((steps >= 0) & (steps < 0xFFFFFFFF), steps + 1, 0)
 
 
 class Executions(EventList[Execution]):
