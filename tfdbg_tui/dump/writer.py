@@ -585,8 +585,8 @@ class DumpWriter:
         if not self.active or self._recorder.broken or threads.is_own():
             self._recorder.tell_fork()
             return True
-        if self._recorder.has_rest_mark:
-            self._recorder.remove_rest_mark()
+        if self._recorder.rest_mark.is_set:
+            self._recorder.rest_mark.clear()
         return False
 
     def _wants(self, graph: Any) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
+    from tfdbg_tui.dump.encode.executions import OutputValues
     from tfdbg_tui.dump.observe.graphs import GraphDefinitions
     from tfdbg_tui.dump.observe.magnitudes import MeasuredSteps
     from tfdbg_tui.dump.options import Options
@@ -222,6 +223,42 @@ class EagerExecutions:
         layer = here.layer
         if layer or here.gradient_depth is not None:  # else a call of Python less
             layer = self._layer_of(here, frame, taken, made)
+        values = self._values(op_type, inputs, outputs, here, layer, call)
+        if values is None:
+            return None
+        if tape_ops.depth and isinstance(values, EagerValues) and values.bad_slot is not None:
+            tape_ops.note_bad(made)
+        devices, now = tuple(map(self._device_number, map(_device_of, outputs))), time.time()
+        self._recorder.execution(
+            (head, values, taken, made, devices, location, serial, thread, now, step, error, layer)
+        )
+        if self._watches_bad:
+            known = values.read()
+            if known.bad_slot is not None:
+                name = op_types.text(op_type)
+                return BadTensor(name, known.bad_slot, known.counts, location)
+        return None
+
+    def _values(
+        self,
+        op_type: Any,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        here: Location,
+        layer: int,
+        call: Call | None,
+    ) -> OutputValues | None:
+        """Return what to record of outputs; None where the execution is not to be recorded.
+
+        Args:
+            op_type: See `op`.
+            inputs: See `op`.
+            outputs: Eager tensors.
+            here: Where the op ran.
+            layer: Number of the layer that it is of; 0 for none.
+            call: The call that has ended; None of an eager op.
+        """
+        location = here.encoded
         is_whole = bool(self._whole_tensors.names) and self._is_whole(op_type, location)
         in_scope = not self._is_limited or is_whole or self._locations.is_in_scope(here, layer)
         if not in_scope and call is None:
@@ -230,38 +267,11 @@ class EagerExecutions:
         if in_scope and executors.is_async() and self._waits_for(outputs, call):
             what = "what an eager op or a function returned"
             self._recorder.omit(omissions.SKIPPED, what, omissions.BY_ASYNC)
-            in_scope = is_whole = False
-        values = (
-            self._tensors.values(op_type, inputs, outputs, location, measured=bool(measured))
-            if in_scope
-            else self._tensors.left_out(outputs)
-        )
-        if tape_ops.depth and isinstance(values, EagerValues) and values.bad_slot is not None:
-            tape_ops.note_bad(made)
-        if is_whole:
-            values = self._tensors.whole(values, outputs)
-        self._recorder.execution(
-            (
-                head,
-                values,
-                taken,
-                made,
-                tuple(map(self._device_number, map(_device_of, outputs))),
-                location,
-                serial,
-                thread,
-                time.time(),
-                step,
-                error,
-                layer,
-            )
-        )
-        if self._watches_bad:
-            values = values.read()
-            if values.bad_slot is not None:
-                name = op_types.text(op_type)
-                return BadTensor(name, values.bad_slot, values.counts, location)
-        return None
+            in_scope = False
+        if not in_scope:
+            return self._tensors.left_out(outputs)
+        values = self._tensors.values(op_type, inputs, outputs, location, measured=bool(measured))
+        return self._tensors.whole(values, outputs) if is_whole else values
 
     def _layer_of(
         self, here: Location, frame: FrameType, taken: tuple[int, ...], made: tuple[int, ...]

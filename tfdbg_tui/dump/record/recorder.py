@@ -86,6 +86,7 @@ class Recorder:
         definitions_lock: Guards the numbering of definitions.
         broken: Whether writing failed, so that nothing more is recorded.
         failure: What could not be written, and why; "" where nothing failed.
+        rest_mark: Says that nothing is missing if the process is ended now.
         each_round: Called by the writer thread before it writes, some seven times a second.
     """
 
@@ -121,6 +122,7 @@ class Recorder:
         self._remaining: int | None = None
         self._forked = False
         self._files = WrittenFileSet(options, self.host)
+        self.rest_mark = self._files.rest
         self._guarded(self._files.open)
         self.start()
 
@@ -263,11 +265,6 @@ class Recorder:
             self._guarded(self._drain)
             self._guarded(self._files.commit)
 
-    @property
-    def has_rest_mark(self) -> bool:
-        """Whether the files say that nothing is missing if the process is ended now."""
-        return self._files.rest.is_set
-
     def rest(self, *, is_idle: bool) -> None:
         """Write everything queued so far, and say that it is all.
 
@@ -286,11 +283,7 @@ class Recorder:
             self._guarded(self._drain)
             if is_idle and self._held is None and not self.broken:
                 self._guarded(lambda: self._write_omissions(all_counts=True))
-                self._files.rest.set()
-
-    def remove_rest_mark(self) -> None:
-        """Take back what `rest` has said."""
-        self._files.rest.clear()
+                self.rest_mark.set()
 
     def start(self) -> None:
         """Start the writer thread."""
@@ -319,7 +312,7 @@ class Recorder:
         self._write_omissions(all_counts=True)
         self._files.write_metadata(self.run_id, ended=True)
         self._files.reserve.free()
-        self._files.rest.clear()
+        self.rest_mark.clear()
 
     def close(self) -> None:
         """Close the files after `stop`."""
@@ -429,8 +422,8 @@ class Recorder:
         begun, queued = time.monotonic(), (self._num_executions, self._num_traces)
         waiting = self._backlog.num_bytes  # what is queued meanwhile counts for the next time
         taken = Events(_take(self._executions), _take(self._traces))
-        if self.has_rest_mark and (taken.executions or taken.traces):
-            self.remove_rest_mark()
+        if self.rest_mark.is_set and (taken.executions or taken.traces):
+            self.rest_mark.clear()
         self._files.write_definitions(_take(self._definitions))
         self._write(taken if self._held is None else self._held_back(self._held, taken))
         if self._held is None:
