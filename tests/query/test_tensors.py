@@ -76,3 +76,17 @@ def test_the_type_of_a_healthy_tensor_is_that_of_its_op(tmp_path: Path) -> None:
     summary = Snapshot(run).summary(row.event)
     assert summary is not None
     assert chips.size_and_type(summary) == "float16 1 element"
+
+
+@pytest.mark.parametrize(("query", "found"), [("dtype=float32", [0]), ("dtype!=float32", [1])])
+def test_a_tensor_of_which_nothing_tells_the_type_is_of_none(
+    tmp_path: Path, query: str, found: list[int]
+) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "f")
+    made.op("f", "Log", "unknown")
+    made.op("f", "Log", "known")
+    made.trace("f", "known", floats(1.0), mode=TensorDebugMode.FULL_HEALTH)
+    made.trace("f", "unknown", floats(1.0), mode=TensorDebugMode.CONCISE_HEALTH)
+    rows = tensor_rows(made.open(), parse(query))
+    assert [row.event.index for row in rows] == found
