@@ -39,6 +39,15 @@ def test_the_op_of_a_function_that_raised(tmp_path: Path) -> None:
     assert text.endswith("input_dim of an Embedding.")
 
 
+def test_of_a_call_whose_graph_is_not_known_its_own_line_is_told(tmp_path: Path) -> None:
+    recorded = Program(tmp_path)
+    recorded.execution(CALL, [], {}, error=f"InvalidArgumentError: {OUT_OF_RANGE}", line=7)
+    reason = f"InvalidArgumentError: {OUT_OF_RANGE}"
+    recorded.omission(omissions.FAILED, "the rest of the program", reason)
+    text = diagnose(recorded.open()).gaps[0].text
+    assert f"{OUT_OF_RANGE}), in a call at /home/program.py:7 in f: what" in text
+
+
 @pytest.mark.parametrize(
     ("reason", "begins", "ends"),
     [

@@ -49,7 +49,7 @@ class Failure:
     Attributes:
         message: What TensorFlow said.
         op: The op of a graph that has raised; None where that is not told.
-        location: The user's line that made it, or that ran it eagerly.
+        location: The user's line that made it, or that called what raised.
     """
 
     message: str
@@ -58,10 +58,12 @@ class Failure:
 
     @property
     def place(self) -> str:
-        """The op and its line in words, as far as they are known, with a space before."""
-        op = f" {self.op.name} ({self.op.op_type})" if self.op is not None else ""
-        line = self.location
-        return op + (f" at {line.file}:{line.line} in {line.function}" if line else "")
+        """The op, or the call that ran it, and its line in words; "" where neither is known."""
+        op, line = self.op, self.location
+        if op is None and line is None:
+            return ""
+        what = f"{op.name} ({op.op_type})" if op is not None else "a call"
+        return f"{what} at {line.file}:{line.line} in {line.function}" if line else what
 
     @property
     def fix(self) -> str:

@@ -99,8 +99,7 @@ def _why_failed(run: Run, omission: Omission) -> str:
     failure = failure_of(run, omission)
     if failure is None or not failure.message:
         return ""
-    what = failure.place if failure.op is not None else f" An op{failure.place}"
-    return f"{what} raised: {failure.message.rstrip('.')}."
+    return f" {failure.place or 'An op'} raised: {failure.message.rstrip('.')}."
 
 
 def _paused(run: Run, omission: Omission) -> Gap:
@@ -137,7 +136,7 @@ def _failed(run: Run, omission: Omission) -> Gap:
     failure = failure_at_end(run, omission.reason)
     kind, colon, _ = omission.reason.partition(":")
     reason = f"{kind}{colon} {failure.message}".rstrip()
-    at = f", in{failure.place}" * bool(failure.place)
+    at = f", in {failure.place}" * bool(failure.place)
     fix = f" {failure.fix}" * bool(failure.fix)
     text = f"The program {ended} ({reason}){at}: what is on record is as far as it got.{fix}"
     return Gap(omission.kind, text)
