@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.dataflow.kept import kept
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, summary_of
 from tfdbg_tui.diagnosis.gradients import forward_ops
@@ -39,7 +40,8 @@ _SAME = 0.9  # of a loss: batches differ by so much
 _BEGINS_GRADIENTS = re.compile(r"(^|/)gradients(_\d+)?/grad_ys_\d+$")
 
 
-def made_of(dataflow: Dataflow, loss: TensorEvent) -> dict[TensorEvent, set[TensorEvent]]:
+@kept
+def made_of(dataflow: Dataflow, loss: TensorEvent) -> Mapping[TensorEvent, set[TensorEvent]]:
     """Return what a loss is made of, but for values of variables, and for what each is used there.
 
     What is only there by way of `tf.stop_gradient` is not meant to learn.  Nothing where it is too
@@ -100,11 +102,13 @@ def all_comes_through(
     return True
 
 
-def losses(dataflow: Dataflow) -> Iterator[TensorEvent]:
-    """Yield a computation of each tensor whose gradient is asked for, without a loss scale."""
+@kept
+def losses(dataflow: Dataflow) -> tuple[TensorEvent, ...]:
+    """Return a computation of each tensor whose gradient is asked for, without a loss scale."""
     of_tapes = (target_of(dataflow, request) for request in dataflow.run.gradient_requests)
     found = chain(of_tapes, _targets_in_v1(dataflow))
-    yield from dict.fromkeys(_unscaled(dataflow, loss) for loss in found if loss is not None)
+    unscaled = (_unscaled(dataflow, loss) for loss in found if loss is not None)
+    return tuple(dict.fromkeys(unscaled))
 
 
 def _targets_in_v1(dataflow: Dataflow) -> Iterator[TensorEvent | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tfdbg_tui.diagnosis.dataflow.call_rows import At
 from tfdbg_tui.diagnosis.dataflow.calls import REDUCES_DATASET, Calls
@@ -32,7 +32,7 @@ from tfdbg_tui.diagnosis.values import same_counts
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tfdbg_tui.logdir import Run, TensorSummary
     from tfdbg_tui.logdir.index.columns import Int64Array
@@ -52,6 +52,7 @@ class Dataflow:
         timeline: Which record is of which computation.
         variables: What is assigned to variables, and read of them.
         neighbours: One step, to the next op or boundary.
+        kept: What other functions have found out of the run; see `kept.kept`.
     """
 
     def __init__(self, run: Run) -> None:
@@ -74,6 +75,7 @@ class Dataflow:
             crossings=crossings,
             producers=self.producers,
         )
+        self.kept: dict[Callable[..., Any], Callable[..., Any]] = {}
         self._producers: dict[TensorEvent, tuple[Producer, ...]] = {}
         self._inputs_of = lru_cache(maxsize=_RECENT)(self._read_inputs)
         self._value_assigned = cache(self._read_value_assigned)

@@ -160,18 +160,18 @@ class RootEvidence:
     def _beside_training(self, root: Root) -> str:
         """Say that what is trained stays as it was: only a metric is bad, or what is printed."""
         run, event = self._run, root.event
-        later = [one for one in self._losses if one.kind == event.kind and one.index > event.index]
+        later = [
+            one
+            for one in losses(self._dataflow)
+            if one.kind == event.kind and one.index > event.index
+        ]
         if root.contained or not later or len(root.members) > _MOST_MEMBERS:
             return ""
         reached = [node.site.first for node in root.members]
-        places = {place_of(run, one) for one in self._losses}
+        places = {place_of(run, one) for one in losses(self._dataflow)}
         if any(is_backward(run, one) or place_of(run, one) in places for one in reached):
             return ""
         return "; no gradient, and no loss of which one is asked for, is made of it"
-
-    @cached_property
-    def _losses(self) -> list[TensorEvent]:
-        return list(losses(self._dataflow))
 
     def _stays(self, root: Root) -> str:
         """Say which eager tensors are ∞ in the end though that does no harm: they may be a result.
