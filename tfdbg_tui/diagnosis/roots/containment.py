@@ -188,11 +188,13 @@ class Containment:
         return bool(alike[-1] > last)
 
     def _harmless(self, event: TensorEvent, tolerance: Tolerance) -> bool:
-        summary = self._summaries(event)
-        if summary is None or (summary.nan and tolerance is not Tolerance.MARKER):
-            tolerance = Tolerance.LEFT_OUT
-        elif summary.nan is None and tolerance is Tolerance.KEPT:
-            tolerance = Tolerance.ABSORBED  # NaN or ∞: the dump does not tell which
+        """Whether a bad tensor does no harm: by its uses, or though it has none.
+
+        Args:
+            event: The tensor.
+            tolerance: What ∞ may become, by the root.
+        """
+        tolerance = self._tolerated(event, tolerance)
         uses = self._uses(event)
         if uses and self._leaves_pipeline(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
@@ -200,18 +202,9 @@ class Containment:
         if event.kind == "execution":
             if self._guards_python(event, uses):
                 return True
-            uses = tuple(use for use in uses if not self._only_told(use))
-            if self._is_result(event, uses):
-                uses = ()
-            elif not self._is_given and self._is_read(event):
-                uses = tuple(use for use in uses if not self._stays_bad(use))
+            uses = self._uses_besides_python(event, uses)
         if not uses:
-            # Statistics are NaN for an empty batch; it is their use that would do harm.
-            # (tf.debugging.enable_check_numerics leaves them out as well.)
-            statistics = op_type_of(self._run, event) in BATCH_NORMS and event.slot > 0
-            stays = tolerance in (Tolerance.KEPT, Tolerance.MARKER)
-            harmless = statistics or stays or self._unused(event) or self._is_spare(event)
-            return harmless or self._unrecorded.goes_into_call(event)
+            return self._harmless_without_uses(event, tolerance)
         if tolerance is not Tolerance.KEPT and self._bounded(event, uses):
             tolerance = Tolerance.ABSORBED
         recorded = any(use.event is not None for use in uses)
@@ -219,6 +212,48 @@ class Containment:
             self._does_no_harm(event, use, tolerance) or (recorded and self._never_ran(event, use))
             for use in uses
         )
+
+    def _tolerated(self, event: TensorEvent, tolerance: Tolerance) -> Tolerance:
+        """Return what a bad tensor may become: less where it may hold NaN.
+
+        Args:
+            event: The tensor.
+            tolerance: What ∞ may become, by the root.
+        """
+        summary = self._summaries(event)
+        if summary is None or (summary.nan and tolerance is not Tolerance.MARKER):
+            return Tolerance.LEFT_OUT
+        if summary.nan is None and tolerance is Tolerance.KEPT:
+            return Tolerance.ABSORBED  # NaN or ∞: the dump does not tell which
+        return tolerance
+
+    def _uses_besides_python(self, event: TensorEvent, uses: tuple[Use, ...]) -> tuple[Use, ...]:
+        """Return the uses of an eager tensor that may do other harm than what Python does with it.
+
+        Args:
+            event: The tensor.
+            uses: All of them.
+        """
+        uses = tuple(use for use in uses if not self._only_told(use))
+        if self._is_result(event, uses):
+            return ()
+        if not self._is_given and self._is_read(event):
+            return tuple(use for use in uses if not self._stays_bad(use))
+        return uses
+
+    def _harmless_without_uses(self, event: TensorEvent, tolerance: Tolerance) -> bool:
+        """Whether a bad tensor does no harm though nothing that is recorded takes it.
+
+        Args:
+            event: The tensor.
+            tolerance: What it may become.
+        """
+        # Statistics are NaN for an empty batch; it is their use that would do harm.
+        # (tf.debugging.enable_check_numerics leaves them out as well.)
+        statistics = op_type_of(self._run, event) in BATCH_NORMS and event.slot > 0
+        stays = tolerance in (Tolerance.KEPT, Tolerance.MARKER)
+        harmless = statistics or stays or self._unused(event) or self._is_spare(event)
+        return harmless or self._unrecorded.goes_into_call(event)
 
     def _is_result(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         """Whether only gradients are computed from an eager tensor: Python has the tensor itself.
