@@ -8,13 +8,12 @@ skips the step.  In a search for shortest paths ∞ is the distance of what has 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tfdbg_tui.diagnosis.dataflow.elements import Elements, Fate
+from tfdbg_tui.diagnosis.dataflow.elements import Elements
 from tfdbg_tui.diagnosis.dataflow.unrecorded import UnrecordedLinks
 from tfdbg_tui.diagnosis.dataflow.variables import assigns
-from tfdbg_tui.diagnosis.events import graph_id_of, graph_op_of, op_type_of, size_of
+from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of, size_of
 from tfdbg_tui.diagnosis.gradients import (
     is_backward,
     is_kept_by_library,
@@ -37,6 +36,7 @@ from tfdbg_tui.diagnosis.op_traits import (
     only_makes_floats,
 )
 from tfdbg_tui.diagnosis.roots.bad_use import BadUse, may_hold_nan
+from tfdbg_tui.diagnosis.roots.pipelines import Pipelines
 from tfdbg_tui.diagnosis.roots.questions import Questions
 from tfdbg_tui.diagnosis.roots.tolerance import Infinity, Tolerance, tolerance_of
 from tfdbg_tui.diagnosis.roots.uses import does_no_harm
@@ -44,8 +44,6 @@ from tfdbg_tui.diagnosis.unread import is_unread_element
 from tfdbg_tui.diagnosis.worklist import Worklist
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tfdbg_tui.diagnosis.dataflow import Dataflow, Use
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.roots.alert_sites import AlertSite, Summaries
@@ -67,6 +65,9 @@ SPREAD = 500
 class Containment:
     """Follows bad tensors to their uses.
 
+    Attributes:
+        pipelines: Knows what goes out of the pipelines of data.
+
     Args:
         dataflow: Where tensors come from and go to.
         summaries: Returns what was recorded of a tensor.
@@ -79,20 +80,8 @@ class Containment:
         self._unrecorded = UnrecordedLinks(dataflow)
         self._questions = Questions(dataflow, summaries)
         self._elements = Elements(dataflow)
+        self.pipelines = Pipelines(dataflow, self._unrecorded, self._elements)
         self._list_is_read = self._is_given = False
-        self._bad_arguments: dict[str, int] = {}
-
-    def note_arguments(self, sites: Iterable[AlertSite]) -> None:
-        """Note the bad arguments of pipelines' functions: the last row of each function's.
-
-        Args:
-            sites: All places that are bad.
-        """
-        for site in sites:
-            graph_id = graph_id_of(self._run, site.last)
-            if graph_id is not None and self._unrecorded.is_element(site.last):
-                before = self._bad_arguments.get(graph_id, -1)
-                self._bad_arguments[graph_id] = max(before, site.last.index)
 
     def contained(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> bool:
         """Whether every use of every bad tensor of these places gives finite values again.
@@ -196,7 +185,7 @@ class Containment:
         """
         tolerance = self._tolerated(event, tolerance)
         uses = self._uses(event)
-        if uses and self._leaves_pipeline(event, uses):
+        if uses and self.pipelines.leaves(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
         uses = tuple(use for use in uses if use.op_type not in SHOWS)
         if event.kind == "execution":
@@ -389,48 +378,6 @@ class Containment:
             elements=self._elements,
         )
         return does_no_harm(taken)
-
-    def _leaves_pipeline(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
-        """Whether a tensor only goes out of a pipeline's function, to where it is on record.
-
-        That is where another function or the program takes it; what is saved, kept in a file or
-        counted is taken by nothing that is on record.
-        """
-        op = graph_op_of(self._run, event)
-        if op is None or not self._dataflow.calls.in_pipeline(op.graph_id):
-            return False
-        uses = tuple(use for use in uses if use.via != "argument")
-        if not uses or not all(use.op_type == "Identity" and use.event is None for use in uses):
-            return False
-        fate = self._fate(op.graph_id, [use.name for use in uses])
-        if fate is not None:
-            return fate in (Fate.TAKEN, Fate.LEFT)
-        return self._elements_are_taken or any(
-            graph_id != op.graph_id and row > event.index
-            for graph_id, row in self._bad_arguments.items()
-        )
-
-    def _fate(self, graph_id: str, names: list[str]) -> Fate | None:
-        """Return what becomes of outputs of a pipeline's function, or of graphs that it calls."""
-        calls = self._dataflow.calls
-        outermost = calls.outermost(graph_id)
-        given = [ref.op_name for ref in calls.outputs(outermost)]
-        slots = [given.index(name) if name in given else None for name in names]
-        if outermost != graph_id or len(slots) > 1:
-            slots = [None]
-        return self._elements.fate(outermost, slots[0])
-
-    @cached_property
-    def _elements_are_taken(self) -> bool:
-        """Whether the program takes elements of datasets by an op that is on record."""
-        run, timeline = self._run, self._dataflow.timeline
-        if any(kind.op_type in DATASET_ELEMENTS for kind in run.executions.distinct_kinds):
-            return True
-        return any(
-            op.op_type in DATASET_ELEMENTS and timeline.sites(graph_id, op.name)
-            for graph_id, graph in run.graphs.items()
-            for op in graph.ops.values()
-        )
 
     def _bounded(self, event: TensorEvent, uses: tuple[Use, ...]) -> bool:
         """Whether the program sets a bound to ∞, and so reckons with it, also in the gradient."""

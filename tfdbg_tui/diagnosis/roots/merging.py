@@ -74,7 +74,9 @@ class Merging:
         """Count consequences with the alerts that led to them, and join what is one bug."""
         kept: list[Root] = []
         self._joints.note(groups)
-        self._containment.note_arguments(node.site for group in groups for node in group.members)
+        self._containment.pipelines.note_arguments(
+            node.site for group in groups for node in group.members
+        )
         for group in groups:
             self._place(group, kept)
         for group in self._wrongly_guessed(kept):
