@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tfdbg_tui.logdir.index.repeated_ops import REPEATED, ops_that_count, where_most_repeat
 from tfdbg_tui.logdir.index.steps import Steps, distinct
 from tfdbg_tui.logdir.index.training_calls import trains
 
@@ -28,8 +29,6 @@ _MAKE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")  # repeat with the varia
 _FETCH = "IteratorGetNext"
 _MUCH_LONGER = 2  # times as many executions
 _MOST_LOOPS = 200  # that are counted
-_MOST_TRIED = 100  # ops that may be the first of the body of a loop
-_REPEATED = 3  # times that something has to be executed before it counts as a step
 
 
 def find_steps(
@@ -67,7 +66,7 @@ def find_steps(
     if bool(marked.size) != marked_by_fit or not len(marks):
         return Steps(marks)
     start = int(marked[-1]) + 1 if marked.size else 0
-    if len(marks) - start < _REPEATED:
+    if len(marks) - start < REPEATED:
         return Steps(marks)
     kind_of = _whatever_the_mode(kind_values)[kinds[:]]
     kind_of = _whatever_the_trace(kind_of, stacks[:], kind_values)[kind_of]
@@ -142,7 +141,7 @@ class _Search:
         parts = [(first, int(main.begins[0])), (main.end, len(self._kinds))]
         while parts and len(found) < _MOST_LOOPS:
             start, end = parts.pop()
-            loop = self.loop(start, end) if end - start >= _REPEATED else None
+            loop = self.loop(start, end) if end - start >= REPEATED else None
             if loop is not None and loop.trains:
                 found.append(loop)
                 parts += (start, int(loop.begins[0])), (loop.end, end)
@@ -157,7 +156,7 @@ class _Search:
         """
         kinds, stacks = self._kinds[start:end], self._stacks[start:end]
         counts = np.bincount(kinds)
-        functions = np.flatnonzero((counts >= _REPEATED) & self._is_function[: len(counts)])
+        functions = np.flatnonzero((counts >= REPEATED) & self._is_function[: len(counts)])
         training = [number for number in functions.tolist() if self._trains(number)]
         eager = _while_eager_code_trains(stacks, self._gradients)
         if training or (functions.size and eager is None):
@@ -169,9 +168,8 @@ class _Search:
             looked_at = eager if functions.size else None
             gradients = self._gradients if eager is not None else ()
             most = self._times_differentiated(stacks) if gradients else 0
-            found = _first_repeated(
-                kinds, stacks, self._left_out, self._fetches, gradients, looked_at, most
-            )
+            ops = ops_that_count(kinds, stacks, self._left_out, gradients, looked_at)
+            found = where_most_repeat(ops, self._fetches, most)
             if found is None or (eager is None and _is_before_the_rest(found)):
                 return None
             begins, counted = found, int(found.argmax())
@@ -194,7 +192,7 @@ def _while_eager_code_trains(stacks: Int64Array, gradients: Collection[int]) -> 
         gradients: See `find_steps`.
     """
     rows = np.flatnonzero(np.isin(stacks, list(gradients)))
-    return slice(rows[0], rows[-1]) if len(rows) >= _REPEATED else None
+    return slice(rows[0], rows[-1]) if len(rows) >= REPEATED else None
 
 
 def _end(ops: Int64Array, begins: Int64Array) -> int:
@@ -277,114 +275,7 @@ def _one_before_each(rows: Int64Array, calls: Int64Array) -> bool:
     return bool((rows[: len(calls)] < calls).all() and after_a_call.all())
 
 
-def _first_repeated(
-    kinds: Int64Array,
-    stacks: Int64Array,
-    left_out: Flags,
-    fetches: Flags,
-    gradients: Collection[int],
-    looked_at: slice | None,
-    most: int,
-) -> Flags | None:
-    """Return where the loop with the most ops begins anew; None without a loop.
-
-    Ops of one loop body are executed equally often, each from its own line.  Of a loop within it,
-    as over the variables in an optimizer, they are executed a multiple of that.  Where the outer
-    loop is over the epochs, or over what is shown now and then, the inner one fetches batches.
-
-    Args:
-        kinds: See `find_steps`.
-        stacks: See `find_steps`.
-        left_out: Of each kind whether it is not looked at, nor what is always next to it.
-        fetches: Of each kind whether it fetches a batch.
-        gradients: Numbers of stacks of ops that made gradients: where there are some, only those
-            ops count that were executed before one of these and again after it.
-        looked_at: Only ops that are executed in this part count; None for all.
-        most: Ops that are executed more often do not count, as those of a loop over the words of a
-            sentence: a step is trained no more than so often.  0 where that is not known.
-    """
-    pairs, first, which, counts = np.unique(
-        kinds << 32 | stacks, return_index=True, return_inverse=True, return_counts=True
-    )
-    counts[left_out[pairs >> 32]] = 0
-    counts[np.bincount(which, ~_next_to(left_out[kinds])) == 0] = 0  # first values, and assigned
-    if gradients:
-        made = np.flatnonzero(np.isin(stacks, list(gradients)))
-        last = len(which) - 1 - np.unique(which[::-1], return_index=True)[1]
-        counts[np.searchsorted(made, first) == np.searchsorted(made, last)] = 0
-    if looked_at is not None:
-        counts[np.bincount(which[looked_at], minlength=len(pairs)) == 0] = 0
-    loops = np.where(counts > most, 0, counts) if most >= _REPEATED else counts
-    ops = np.bincount(loops)  # how many ops are executed this often
-    ops[:_REPEATED] = 0
-    if not ops.any():
-        return None
-    in_order = np.argsort(first)
-    many = np.flatnonzero(2 * ops >= ops.max())
-    fetched = np.flatnonzero(fetches[pairs >> 32] & np.isin(counts, many))
-    if fetched.size:
-        begins: Flags = which == fetched[int(ops[counts[fetched]].argmax())]
-        return begins
-    rows = [_rows_of_first(in_order[counts[in_order] == count], which) for count in many]
-    times = int(np.gcd.reduce(many))
-    first_rows = None
-    if times >= _REPEATED:
-        first_rows = _first_in_each(times, rows, counts, in_order, which)
-    if first_rows is None:
-        most_ops = int(ops[many].argmax())
-        times, rows = int(many[most_ops]), [rows[most_ops]]
-        first_rows = _first_in_each(times, rows, counts, in_order, which)
-    found = np.zeros(len(kinds), np.bool_)
-    found[first_rows] = True
-    return found
-
-
-def _first_in_each(
-    times: int,
-    rows: Sequence[Int64Array],
-    counts: Int64Array,
-    in_order: Int64Array,
-    which: Int64Array,
-) -> Int64Array | None:
-    """Return where the first op is executed of those that are so equally often in each of a loop.
-
-    Args:
-        times: How often the body of the loop is executed.
-        rows: Where some ops of it are executed.
-        counts: How often each op is executed.
-        in_order: The ops by their first executions.
-        which: Which op each execution is of.
-
-    Returns:
-        Its executions, the first one in each of the body; None where there is no such op.
-    """
-    for op in in_order[(counts[in_order] > 0) & (counts[in_order] % times == 0)][:_MOST_TRIED]:
-        begins = np.flatnonzero(which == op)[:: counts[op] // times]
-        if all(_evenly_among(begins, own) for own in rows):
-            return begins
-    return None
-
-
 def _is_before_the_rest(begins: Flags) -> bool:
     """Return whether most of the program comes after what repeats: first values, for example."""
     rows = np.flatnonzero(begins)
     return bool(len(begins) - rows[-1] > _MUCH_LONGER * (rows[-1] - rows[0]))
-
-
-def _next_to(some: Flags) -> Flags:
-    """Return of each execution whether it is one of some, or right before or after one."""
-    found = some.copy()
-    found[1:] |= some[:-1]
-    found[:-1] |= some[1:]
-    return found
-
-
-def _rows_of_first(candidates: Int64Array, which: Int64Array) -> Int64Array:
-    """Return where the first of some ops is executed, ascending."""
-    return np.flatnonzero(which == candidates[0])
-
-
-def _evenly_among(begins: Int64Array, rows: Int64Array) -> bool:
-    """Return whether as many of some rows come after each beginning, and none before."""
-    after = np.bincount(np.searchsorted(begins, rows, "right"), minlength=len(begins) + 1)
-    return bool((after[1:] * len(begins) == len(rows)).all())
