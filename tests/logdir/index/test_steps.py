@@ -299,6 +299,14 @@ def test_epochs_and_what_is_shown_now_and_then_are_no_steps() -> None:
     assert len(steps) == 12
 
 
+def test_a_loop_after_many_ops_that_are_executed_a_multiple_of_its_times() -> None:
+    before = [line for line in range(101) for _ in range(6)]
+    loop = [*range(200, 350)] * 3
+    steps = _steps([ADD] * (len(before) + len(loop)), before + loop)
+    told = [None] * len(before) + np.repeat(range(3), 150).tolist()
+    assert _of_all(steps, len(told)) == told
+
+
 @pytest.mark.parametrize("kinds", [[], [ADD], [LOAD, ADD, TRAIN], [*[MAKE] * 4, ADD, TRAIN, TRAIN]])
 def test_what_does_not_repeat_has_no_steps(kinds: list[int]) -> None:
     """Variables are made in a loop as well, as an optimizer's are."""

@@ -102,7 +102,7 @@ def where_most_repeat(ops: Ops, fetches: Flags, most: int) -> Flags | None:
     return begins
 
 
-def _first_of_loop(ops: Ops, num_ops: Int64Array, many: Int64Array) -> Int64Array | None:
+def _first_of_loop(ops: Ops, num_ops: Int64Array, many: Int64Array) -> Int64Array:
     """Return where the first op is executed of the loop with the most ops.
 
     Args:
@@ -114,10 +114,11 @@ def _first_of_loop(ops: Ops, num_ops: Int64Array, many: Int64Array) -> Int64Arra
     rows = [ops.executions(in_order[ops.counts[in_order] == count][0]) for count in many]
     times = int(np.gcd.reduce(many))
     begins = _first_in_each(ops, in_order, times, rows) if times >= REPEATED else None
-    if begins is None:  # They are of several loops.
-        largest = int(num_ops[many].argmax())
-        begins = _first_in_each(ops, in_order, int(many[largest]), [rows[largest]])
-    return begins
+    if begins is not None:
+        return begins
+    largest = int(num_ops[many].argmax())  # The ops are of several loops.
+    begins = _first_in_each(ops, in_order, int(many[largest]), [rows[largest]])
+    return rows[largest] if begins is None else begins
 
 
 def _first_in_each(
