@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tfdbg_tui.dump import locks
 from tfdbg_tui.wire import events
@@ -14,6 +14,35 @@ if TYPE_CHECKING:
 _MAX_THINGS = 200
 _OTHERS = "other parts of the program"
 _MAX_TEXT = 300  # characters; a record has to be small enough for a write that nothing splits
+
+
+class Since(NamedTuple):
+    """Since when, and why, something is not on record.
+
+    Attributes:
+        reason: Why, in one sentence.
+        executions: How many were written before.
+        traces: How many graph executions.
+        step: The training step.
+    """
+
+    reason: str
+    executions: int
+    traces: int
+    step: int | None
+
+    def omission(self, kind: str, what: str, graph_id: str = "", count: int = 1) -> events.Omission:
+        """Return what tells that something is not on record.
+
+        Args:
+            kind: One of the constants in `wire.omissions`.
+            what: What is not on record, as "the graph loss".
+            graph_id: The graph that it is about, if it is about one.
+            count: How often it has happened now, or how many records were lost.
+        """
+        return events.Omission(
+            kind, what, self.reason, self.executions, self.traces, graph_id, count
+        )
 
 
 @dataclass(slots=True)

@@ -21,16 +21,16 @@ import threading
 import time
 import uuid
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tfdbg_tui.dump import locks, steps, threads, workers
-from tfdbg_tui.dump.encode import batches, executions
 from tfdbg_tui.dump.encode.repetitions import Repeats
 from tfdbg_tui.dump.errors import reason_of
 from tfdbg_tui.dump.record.backlog import Backlog
+from tfdbg_tui.dump.record.event_writer import EventWriter
 from tfdbg_tui.dump.record.file_set import WrittenFileSet
 from tfdbg_tui.dump.record.held import Events, HeldEvents
-from tfdbg_tui.dump.record.omitted import Omissions
+from tfdbg_tui.dump.record.omitted import Omissions, Since
 from tfdbg_tui.wire import events, metadata, omissions
 
 if TYPE_CHECKING:
@@ -59,22 +59,6 @@ steps of half a millisecond grow by 60 MB a second otherwise."""
 
 _run_ids: dict[str, str] = {}
 """The run id of each dump root this process wrote to: TensorFlow reads one run a directory."""
-
-
-class _Since(NamedTuple):
-    """Since when, and why, something is not on record.
-
-    Attributes:
-        reason: Why, in one sentence.
-        executions: How many were written before.
-        traces: How many graph executions.
-        step: The training step.
-    """
-
-    reason: str
-    executions: int
-    traces: int
-    step: int | None
 
 
 class Recorder:
@@ -107,7 +91,7 @@ class Recorder:
         self._num_written = 0, 0
         self._num_dropped = 0, 0
         self._held: HeldEvents | None = None
-        self._held_since = _Since("", 0, 0, None)
+        self._held_since = Since("", 0, 0, None)
         self._omissions = Omissions()
         self._drain_lock = locks.new()
         self._writing_thread: int | None = None
@@ -122,6 +106,7 @@ class Recorder:
         self._remaining: int | None = None
         self._forked = False
         self._files = WrittenFileSet(options, self.host)
+        self._events = EventWriter(self._files, self.lose)
         self.rest_mark = self._files.rest
         self._guarded(self._files.open)
         self.start()
@@ -190,13 +175,13 @@ class Recorder:
             Whether it is the first thing that is not on record.
         """
         since = self._from_now(reason)
-        omission = _omission(kind, what, since, graph_id, count)
+        omission = since.omission(kind, what, graph_id, count)
         return self._omissions.add(time.time(), since.step, omission)
 
-    def _from_now(self, reason: str) -> _Since:
+    def _from_now(self, reason: str) -> Since:
         executed, traces = self._num_dropped
         done = self._num_executions - executed, self._num_traces - traces
-        return _Since(reason, *done, steps.current)
+        return Since(reason, *done, steps.current)
 
     def lose(
         self, kind: str, what: str, error: Exception, graph_id: str = "", *, count: int = 1
@@ -238,7 +223,7 @@ class Recorder:
         Args:
             reason: Why, in one sentence.
         """
-        self._held_since = _Since(reason, *self._num_written, steps.current)
+        self._held_since = Since(reason, *self._num_written, steps.current)
         self._held = HeldEvents(self.num_bytes)
         # At once, so that who is killed before anything is dropped has said so as well.
         self._tell_dropped(0, 0)
@@ -334,11 +319,11 @@ class Recorder:
             return
         self._forked = False
         since = self._from_now("it was forked from the recorded one")
-        self._append(_omission(omissions.FORKED, f"process {os.getpid()}", since))
+        self._append(since.omission(omissions.FORKED, f"process {os.getpid()}"))
 
     def tell_late_op(self) -> None:
         """Tell that the program has computed something after the dump had ended with it."""
-        self._append(_omission(omissions.STOPPED, "the rest of the program", self._from_now(_LATE)))
+        self._append(self._from_now(_LATE).omission(omissions.STOPPED, "the rest of the program"))
 
     def _append(self, omission: events.Omission) -> None:
         """Tell something in files that are closed, or another process's."""
@@ -425,20 +410,13 @@ class Recorder:
         if self.rest_mark.is_set and (taken.executions or taken.traces):
             self.rest_mark.clear()
         self._files.write_definitions(_take(self._definitions))
-        self._write(taken if self._held is None else self._held_back(self._held, taken))
+        ready = taken if self._held is None else self._held_back(self._held, taken)
+        self._events.write(ready, self.repeats)
+        self._is_much = self._is_much or self.num_bytes > _MUCH_BYTES
         if self._held is None:
             self._num_written = queued
         self._write_omissions(all_counts=False)
         self._backlog.written(waiting, time.monotonic() - begun)
-
-    def _write(self, taken: Events) -> None:
-        if taken.traces:
-            traces = batches.joined(taken.traces, self.repeats)
-            encoded = [item for batch in traces for item in self._encoded(batch)]
-            self._files.traces.extend(encoded)
-        if taken.executions:
-            self._files.executions.extend(self._encoded_executions(taken.executions))
-        self._is_much = self._is_much or self.num_bytes > _MUCH_BYTES
 
     def _held_back(self, held: HeldEvents, taken: Events) -> Events:
         """Return what is to be written: all that waits, if something is bad or recording ends."""
@@ -457,37 +435,12 @@ class Recorder:
         all_executed, all_traces = self._num_dropped
         self._num_dropped = all_executed + executed, all_traces + traces
         self._num_written = self._num_written[0] + executed, self._num_written[1] + traces
-        omission = _omission(omissions.ONLY_BAD, _HEALTHY, since, count=executed + traces)
+        omission = since.omission(omissions.ONLY_BAD, _HEALTHY, count=executed + traces)
         self._omissions.add(time.time(), since.step, omission)
-
-    def _encoded(self, batch: TraceBatch) -> list[tuple[bytes, int]]:
-        try:
-            return list(batch.encode())
-        except Exception as error:
-            what = "graph executions"
-            self.lose(omissions.LOST, what, error, batch.graph_id, count=batch.count)
-            return []
-
-    def _encoded_executions(self, executed: list[Execution]) -> list[tuple[bytes, int]]:
-        encoded = []
-        for execution in executed:
-            try:
-                encoded.append((executions.encoded(*execution), 1))
-            except Exception as error:
-                self.lose(omissions.LOST, "executions", error)
-        return encoded
 
     def _write_omissions(self, *, all_counts: bool) -> None:
         for payload in self._omissions.unwritten(all_counts=all_counts):
             self._files.append_metadata(payload)
-
-
-def _omission(
-    kind: str, what: str, since: _Since, graph_id: str = "", count: int = 1
-) -> events.Omission:
-    return events.Omission(
-        kind, what, since.reason, since.executions, since.traces, graph_id, count
-    )
 
 
 def _new_run_id(root: str) -> str:
