@@ -113,7 +113,7 @@ def with_xla() -> list[Any]:
 
 def program_for(place: str) -> Callable[[], list[Any]]:
     """Return a program that leads to a place, and takes no longer than it must."""
-    if "DumpWriter.session_" in place:
+    if "ProgramListener.session_" in place:
         return session
     return with_xla if "CompiledBuffer" in place else without_xla
 
@@ -164,7 +164,7 @@ _NOT_CALLED = {"exported_as_it_is", "function_left_out", "hook_failed", "session
 """Hooks that no program above leads to: they tell of what is not on record."""
 _HOOKS = [name for name in vars(Listener) if not name.startswith("_") and name not in _NOT_CALLED]
 _PLACES = [
-    *(f"writer.DumpWriter.{hook}" for hook in _HOOKS),
+    *(f"program_listener.ProgramListener.{hook}" for hook in _HOOKS),
     "observe.compiled.CompiledBuffer.__init__",
     "observe.compiled.CompiledBuffer.take",
     "observe.eager.EagerExecutions._record",
@@ -352,9 +352,9 @@ def test_what_an_interpreter_computes_is_not_called_clean(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("place", "program"),
     [
-        ("writer.DumpWriter.skip", interpreted),
-        ("writer.DumpWriter.session_skipped", partial_run),
-        ("writer.DumpWriter.function_left_out", compiled_in_a_dataset),
+        ("program_listener.ProgramListener.skip", interpreted),
+        ("program_listener.ProgramListener.session_skipped", partial_run),
+        ("program_listener.ProgramListener.function_left_out", compiled_in_a_dataset),
         ("tensorflow.exports.make_plain", exported),
     ],
 )
@@ -386,7 +386,7 @@ def test_what_is_lost_is_named_and_counted(
         raise RuntimeError("a bug")
 
     monkeypatch.setattr("tfdbg_tui.dump.observe.groups.Group._take", broken)
-    monkeypatch.setattr("tfdbg_tui.dump.writer.DumpWriter.eager_op", broken)
+    monkeypatch.setattr("tfdbg_tui.dump.program_listener.ProgramListener.eager_op", broken)
     function = tf.function(lambda x: tf.math.sin(x) * 2.0, autograph=False)
     tfdbg_tui.enable_dump_debug_info(str(tmp_path), "FULL_HEALTH", -1)
     for _ in range(10):
@@ -997,8 +997,8 @@ def _running(logdir: Path) -> str:
 @pytest.mark.parametrize(
     "place",
     [
-        "writer.DumpWriter.eager_op",
-        "writer.DumpWriter.call_ends",
+        "program_listener.ProgramListener.eager_op",
+        "program_listener.ProgramListener.call_ends",
         "observe.function_copies.FunctionCopies._make",
     ],
 )

@@ -226,7 +226,8 @@ import os, sys, threading, tensorflow as tf, tfdbg_tui
 from tfdbg_tui.dump.observe import row_queue
 writer = tfdbg_tui.enable_dump_debug_info(sys.argv[1], "ADAPTIVE", -1)
 tf.function(tf.math.sin)(1.0)
-all_locks = [writer._copies._lock, writer._measured._lock, writer._switch._lock]
+listener = writer._listener
+all_locks = [listener._copies._lock, listener.measured._lock, listener.switch._lock]
 held, done = threading.Event(), threading.Event()
 
 def other_thread():
