@@ -119,17 +119,22 @@ class VariableRecords:
             for handle, variable in read.items()
             if handle not in connected and self._may_be_trained(handle, variable)
         ]
-        known = len(self._answers)
-        self._answers.add((place.target_graph_id, place.target_name))
-        self._answers.update((handle, _CONNECTED) for handle in connected if connected[handle])
-        self._answers.update((handle, _UNCONNECTED) for handle in place.unconnected)
-        self._answers.update((handle, _LEFT_OUT) for handle in place.left_out)
-        if len(self._answers) == known:
+        if not self._has_new_answer(place):
             return
         for handle, variable in (*self._with_handles(asked), *read.items()):
             if handle not in self._written:
                 self._write(handle, variables.name_of(variable), variables.is_trainable(variable))
         self._define(gradient_request=place.encode())
+
+    def _has_new_answer(self, place: events.GradientRequest) -> bool:
+        """Note what became of the variables of a request; return whether anything is new in it."""
+        known = len(self._answers)
+        connected = set(place.asked).difference(place.unconnected)
+        self._answers.add((place.target_graph_id, place.target_name))
+        self._answers.update((handle, _CONNECTED) for handle in connected)
+        self._answers.update((handle, _UNCONNECTED) for handle in place.unconnected)
+        self._answers.update((handle, _LEFT_OUT) for handle in place.left_out)
+        return len(self._answers) > known
 
     def gradients_given(
         self, place: bytes, makers: set[bytes], passed_on: set[bytes], left: list[int]
