@@ -16,11 +16,10 @@ from tfdbg_tui.diagnosis.events import (
     is_bad,
     op_name_of,
     op_type_of,
-    stack_id_of,
     summary_of,
 )
 from tfdbg_tui.diagnosis.gradients import ForwardOp, is_backward
-from tfdbg_tui.diagnosis.history import by_step, history_of, magnitudes_of
+from tfdbg_tui.diagnosis.history import by_step, magnitudes_of
 from tfdbg_tui.diagnosis.layers import LayersOfOps, is_recurrent, layer_before
 from tfdbg_tui.diagnosis.locations import location_of
 from tfdbg_tui.diagnosis.report import advice
@@ -35,6 +34,7 @@ from tfdbg_tui.diagnosis.report.library_calls import library_call
 from tfdbg_tui.diagnosis.report.loaded import is_loaded
 from tfdbg_tui.diagnosis.report.program_lines import ProgramLines
 from tfdbg_tui.diagnosis.report.root_evidence import RootEvidence
+from tfdbg_tui.diagnosis.report.root_extent import RootExtent
 from tfdbg_tui.diagnosis.report.suggestions import Suggestions
 from tfdbg_tui.diagnosis.report.when import (
     batch_of,
@@ -46,7 +46,7 @@ from tfdbg_tui.diagnosis.report.when import (
     step_of,
     when_text,
 )
-from tfdbg_tui.diagnosis.roots import Causes, Health, Root
+from tfdbg_tui.diagnosis.roots import Causes, Root
 from tfdbg_tui.diagnosis.rules import explain, overflow
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     IN_ALL_STEPS,
@@ -59,7 +59,7 @@ from tfdbg_tui.diagnosis.rules.silent.defects import (
     UPDATES_TOO_SMALL,
 )
 from tfdbg_tui.diagnosis.rules.silent.search import find_suspects
-from tfdbg_tui.diagnosis.updates import changes_variable, named_variables, updated_layer
+from tfdbg_tui.diagnosis.updates import named_variables, updated_layer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,9 +69,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
     from tfdbg_tui.logdir import FitBatch, Layer, Run
 
-_ALIKE = 32  # tensors that one bug has made bad, whose layers are looked for
-_MEMBERS = 8  # places with alerts of a root, which are looked at for a variable
-
+_MEMBERS = 32  # places with alerts of a root, among which is the first use of what a pipeline made
 
 _LOADED = "a function that was loaded"
 _WIDER = " Or compute it in float64."
@@ -128,8 +126,11 @@ class Diagnosis:
         self._layers = LayersOfOps(run)
         self._lines = ProgramLines(self.dataflow)
         self._finding_lines = FindingLines(self.dataflow, self._lines, self.links)
-        self._root_evidence = RootEvidence(self.dataflow, self.causes, self._lines)
+        evidence = RootEvidence(self.dataflow, self.causes, self._lines)
         self._suggestions = Suggestions(self.dataflow, self.causes, self._layer)
+        self._extent = RootExtent(
+            self.dataflow, self.causes, self._cases, evidence, self._suggestions, self._layer
+        )
 
     def report(self) -> Report:
         """Return the report."""
@@ -182,7 +183,7 @@ class Diagnosis:
             used = self._first_use(root)
             when = self._when(used or event, self._step(used) if used else None)
             found = replace(found, made_ahead=True, **when)
-        found = self._with_alike(found, root, rule)
+        found = self._extent.added_to(found, root, rule)
         if case.training and case.outlier is None and rule in overflow.RULES:
             found = self._with_gap(found, root, case)
         if case.weights is not None and rule.id in overflow.DIVERGED:
@@ -190,26 +191,6 @@ class Diagnosis:
         if rule.id in overflow.DIVERGED:
             found = self._finding_lines.with_rates(found)
         return self._where_it_began(found, root, rule, case)
-
-    def _with_alike(self, found: Finding, root: Root, rule: Defect) -> Finding:
-        """Return a finding with what else the same bug has made bad.
-
-        Args:
-            found: The finding.
-            root: Its root.
-            rule: What explains it.
-        """
-        alike = self._alike(root)
-        layers = [layer for event in alike if (layer := self._layer(event))]
-        own = {None, found.layer, found.input_layer}
-        others = self._others_of_line(root, found, rule)
-        return replace(
-            found,
-            other_suggestions=others,
-            evidence=found.evidence + self._root_evidence.of(root, found, alike, others),
-            other_layers=tuple(dict.fromkeys(layer for layer in layers if layer not in own)),
-            variables=() if own - {None} else self._variables(root, alike),
-        )
 
     def _where_it_began(self, found: Finding, root: Root, rule: Defect, case: Case) -> Finding:
         """Return a finding at the line that it goes back to, where that is not the root's.
@@ -238,91 +219,17 @@ class Diagnosis:
         may_begin = "" if has_grown else ": a batch there may have begun it"
         return replace(found, evidence=f"{found.evidence}; {gap}{may_begin}") if gap else found
 
-    def _alike(self, root: Root) -> list[TensorEvent]:
-        """Return the tensors that the same bug has made bad of finite ones, in the same step.
-
-        Eagerly, one line makes several.
-        """
-        found = [*root.first_tensors, *self._of_line(root)[:_ALIKE]]
-        step = self._step(root.event)
-        alike = dict.fromkeys(found[:_ALIKE])
-        return [event for event in alike if self._step(event) == step and self._is_new(event)]
-
-    def _of_line(self, root: Root) -> list[TensorEvent]:
-        """Return what the line of a root made bad eagerly, or the first and the last of many."""
-        if root.event.kind != "execution":
-            return []
-        history = history_of(self.dataflow, root.event)
-        rows = history.rows[history.bad & (history.rows >= root.event.index)].tolist()
-        if len(rows) > 2 * _ALIKE:
-            rows = rows[:_ALIKE] + rows[-_ALIKE:]
-        return [replace(root.event, index=row) for row in rows]
-
-    def _others_of_line(self, root: Root, found: Finding, rule: Defect) -> tuple[str, ...]:
-        """Return the changes of other expressions of the line that were bad, perhaps later.
-
-        Eagerly, a line has one root for all that it makes of one type; in a graph, for what it
-        makes of one tensor.
-
-        Args:
-            root: The root.
-            found: The finding on it, which has the change of one expression.
-            rule: What explains it.
-        """
-        if found.suggestion is None or found.in_gradient:
-            return ()
-        line = location_of(self._run, stack_id_of(self._run, root.event))
-        rules = {found.op_type: rule}
-        changes = {found.suggestion.partition(" → ")[0]: found.suggestion}
-        for event in dict.fromkeys([*self._of_line(root), *root.first_tensors[:_ALIKE]]):
-            node, made_at = self.causes.node_of(event), stack_id_of(self._run, event)
-            if node is None or location_of(self._run, made_at) != line or not self._is_new(event):
-                continue
-            op_type = op_type_of(self._run, event) or ""
-            if op_type not in rules:
-                rules[op_type] = explain(self._cases.case(Root(node)))[0]
-            change = self._suggestions.at(event, rules[op_type], line)
-            if change is not None:
-                changes.setdefault(change.partition(" → ")[0], change)
-        return tuple(changes.values())[1:]
-
     def _first_use(self, root: Root) -> TensorEvent | None:
         """Return what was first made bad, in a step, of what a pipeline made.
 
         It makes data in advance, while other steps run.
         """
-        made = (node.site.first for node in root.members[:_ALIKE])
+        made = (node.site.first for node in root.members[:_MEMBERS])
         used = (event for event in made if not self._in_pipeline(event))
         return next((event for event in used if self._step(event) is not None), None)
 
     def _in_pipeline(self, event: TensorEvent) -> bool:
         return is_made_ahead(self.dataflow, event)
-
-    def _is_new(self, event: TensorEvent) -> bool:
-        """Whether nothing bad went into a tensor."""
-        health = (self.causes.health(event, one) for one in self.dataflow.producers(event))
-        return Health.BAD not in health
-
-    def _variables(self, root: Root, alike: Sequence[TensorEvent]) -> tuple[str, ...]:
-        """Return the variables that bad tensors of no layer are made of, or that they change.
-
-        What a program keeps beside its variables has no name on record: then it is the first
-        variable that is changed of it.
-
-        Args:
-            root: The root.
-            alike: What the same bug has made bad.
-        """
-        step = self._step(root.event)
-        found = [name for one in alike for name in named_variables(self.dataflow, one)]
-        members = (node.site.first for node in root.members[:_MEMBERS])
-        kept = not found and changes_variable(self.dataflow, root.event)
-        for event in members if kept else ():
-            if self._step(event) == step:
-                found += named_variables(self.dataflow, event)
-            if found:
-                break
-        return tuple(dict.fromkeys(found))
 
     def _made_by(self, event: TensorEvent) -> TensorEvent:
         """Return the op that made a bad tensor: that which changed a variable, if that was read."""
