@@ -209,6 +209,24 @@ async def test_what_is_missing_is_told_before_how_far_the_numbers_are(
         assert places == sorted(places)
 
 
+async def test_enter_goes_to_a_suspect_that_is_no_alert(open_app: Open, tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "loss")
+    made.op("f", "Neg", "Neg", "x:0")
+    made.op("f", "Exp", "Exp", "Neg:0")
+    for _ in range(20):
+        made.trace("f", "Neg", np.full(64, -900.0, np.float32))
+        made.trace("f", "Exp", np.zeros(64, np.float32))
+    made.open()
+    async with open_app(tmp_path, at_root=True) as opened:
+        assert not len(opened.snapshot.alerts)
+        await opened.press("1", "enter")
+        assert opened.focus.pane == "graph_execution"
+        assert opened.snapshot.explanation is not None
+        suspect = opened.snapshot.explanation.report.suspects[0].event
+        assert opened.focus.graph_execution == suspect.index
+
+
 @pytest.mark.parametrize("size", [(120, 40), (200, 60)])
 async def test_a_suspect_that_has_no_chain_has_its_card_where_there_is_room_for_one(
     open_app: Open, tmp_path: Path, size: tuple[int, int]

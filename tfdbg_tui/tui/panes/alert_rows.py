@@ -283,7 +283,9 @@ class AlertRows(Rows):
             group = None if number is None else explanation.groups[number]
         if group is not None and group.num_alerts and focus.cause not in focus.open_causes:
             return _unfold(snapshot, focus, group, unfolded=True)
-        focus = focus_event(snapshot, focus, focus.alert or snapshot.alerts[0])
+        event = focus.alert or focus.cause
+        assert event is not None, "the first of them is focused above where none was"
+        focus = focus_event(snapshot, focus, event)
         return replace(focus, pane=pane_of_subject(focus))
 
     def unfold(self, snapshot: Snapshot, focus: Focus, *, unfolded: bool) -> Focus:
