@@ -86,6 +86,20 @@ async def test_a_key_that_does_nothing_says_so(open_app: Open, logdirs: Recorded
                 await opened.pilot.press("escape")
 
 
+@pytest.mark.parametrize("before", [["V"], ["backslash", *"bad"], ["question_mark"]])
+async def test_a_key_that_the_terminal_joins_to_escape_follows_it(
+    open_app: Open, logdirs: RecordedLogdirs, before: list[str]
+) -> None:
+    async with open_app(logdirs["mnist"], at_root=True) as opened:
+        await opened.press(*before)
+        assert opened.app._driver is not None
+        opened.app._driver.send_message(events.Key("alt+w", "w"))  # of ESC w
+        await opened.press()
+        assert len(opened.app.screen_stack) == 1
+        assert not opened.app.query("Prompt")
+        assert opened.focus.pane == "why"
+
+
 async def test_keys_that_come_as_the_app_ends_do_nothing(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -234,7 +234,10 @@ class TfdbgApp(PacedApp):
         if isinstance(event, Key) and not self.is_headless:
             self._garbage.touched()
             self.set_timer(PAUSE_SECONDS, self._garbage.look)
-        if isinstance(event, Key) and self._is_opening() and event.key not in self._at_once:
+        if isinstance(event, Key) and self._is_escape_and_key(event):
+            await self.on_event(Key("escape", None))
+            await self.on_event(Key(event.character or "", event.character))
+        elif isinstance(event, Key) and self._is_opening() and event.key not in self._at_once:
             self._early.append(event)
         elif isinstance(event, Key) and not event.is_forwarded and self._has_keys_itself():
             if self.screen is self.parts.main and self.parts.main.takes(event):
@@ -243,6 +246,20 @@ class TfdbgApp(PacedApp):
                 await self._check_bindings(event.key)
         else:
             await super().on_event(event)
+
+    def _is_escape_and_key(self, event: Key) -> bool:
+        """Whether an Alt key that has no action may be Escape and a key typed soon after it.
+
+        A terminal sends the same for both; tmux takes half a second for soon, where it is not told
+        otherwise, and a slow line sends both at once.
+        """
+        return (
+            event.key.startswith("alt+")
+            and event.is_printable
+            and not event.is_forwarded
+            and bool(self.screen_stack)
+            and event.key not in self.screen.active_bindings
+        )
 
     def _is_opening(self) -> bool:
         """Whether it is not known yet what there is to show: a run, several, or none."""
