@@ -79,6 +79,20 @@ NAN_CASES: dict[str, tuple[Callable[..., Any], list[list[int]]]] = {
     "Tile": (lambda x: raw.Tile(input=x, multiples=[2, 1]), [[2, 3]]),
     "BroadcastTo": (lambda x: raw.BroadcastTo(input=x, shape=[2, 3]), [[3]]),
     "Split": (lambda x: raw.Split(axis=1, value=x, num_split=3)[2], [[2, 3]]),
+    "Conv2D with strides": (
+        lambda x, w: raw.Conv2D(input=x, filter=w, strides=[1, 3, 2, 1], padding="SAME"),
+        [[1, 4, 5, 2], [3, 4, 2, 2]],
+    ),
+    "Conv3D": (
+        lambda x, w: raw.Conv3D(input=x, filter=w, strides=[1, 2, 1, 1, 1], padding="SAME"),
+        [[1, 1, 3, 2, 2], [3, 2, 2, 2, 2]],
+    ),
+    "DepthwiseConv2dNative": (
+        lambda x, w: raw.DepthwiseConv2dNative(
+            input=x, filter=w, strides=[1, 2, 2, 1], padding="VALID"
+        ),
+        [[1, 4, 4, 2], [3, 3, 2, 2]],
+    ),
 }
 
 
@@ -121,7 +135,8 @@ def test_every_entry_of_the_tables_is_tried() -> None:
 
 
 def nan_tables() -> frozenset[str]:
-    return coverage._NAN_OF_FIRST | coverage._NAN_OF_ANY | coverage._NAN_OF_ALL | {"Split"}
+    any_input = coverage._NAN_OF_ANY | coverage._CONVOLUTIONS
+    return coverage._NAN_OF_FIRST | any_input | coverage._NAN_OF_ALL | {"Split"}
 
 
 def test_every_op_that_passes_nan_on_is_tried() -> None:
@@ -141,6 +156,22 @@ def test_what_nan_is_said_to_make_is_nan_all_over(name: str) -> None:
             for slot in some:
                 inputs[slot][...] = np.nan
             assert np.isnan(function(*inputs).numpy().astype(np.float64)).all(), (some, other)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"padding": "SAME", "dilations": [1, 4, 1, 1]},
+        {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 3, 0, 0, 0, 0, 0]},
+    ],
+    ids=lambda how: how["padding"],
+)
+def test_nan_of_a_filter_may_be_over_padding_alone(how: dict[str, Any]) -> None:
+    def make(x: Any, w: Any) -> Any:
+        return raw.Conv2D(input=x, filter=w, strides=[1] * 4, **how)
+
+    _, op = function_and_op(make, [[1, 3, 3, 1], [2, 1, 1, 1]])
+    assert coverage.makers_of_nan(op) == ([], False)
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,12 @@ def _bad_details(rows: Any, counts: Any) -> Float64Array:
     return found
 
 
+def _counted(elements: Any) -> Sequence[int]:
+    """Return size, -∞, +∞ and NaN of a tensor."""
+    found = summaries.count_bad(elements)
+    return found.size, found.neg_inf, found.pos_inf, found.nan
+
+
 class _Parts(NamedTuple):
     """Small tensors of one type, whose elements are looked at one behind the other.
 
@@ -231,7 +237,7 @@ class DetailCounter:
             if len(rows) > 1:
                 found[rows] = extremes_of_each(tensors[argument])
             else:
-                found[rows[0]] = extremes_of(tensors[argument])
+                found[rows[0]] = extremes_of(self._elements(rows[0], tensors))
         return self._with_known_extremes(found)
 
     def extremes_of_each(self, layout: Layout, block: Any) -> Float64Array:
@@ -296,8 +302,7 @@ class DetailCounter:
             rows: The rows.
             tensors: See `GroupPlan.places`.
         """
-        found = (summaries.count_bad(self._elements(row, tensors)) for row in rows)
-        counts = [(each.size, each.neg_inf, each.pos_inf, each.nan) for each in found]
+        counts = [_counted(self._elements(row, tensors)) for row in rows]
         return np.array(counts, np.int64).reshape(-1, 4)
 
     @cached_property
@@ -334,7 +339,8 @@ class DetailCounter:
         others: list[_ArgumentRows] = []
         for argument, rows in itertools.chain(*(self._behind[look] for look in looks)):
             dtype = tensors[argument].dtype
-            is_small = dtype.kind == "f" and 0 < sizes[argument] <= most
+            is_there = rows[0] not in self._plan.products
+            is_small = is_there and dtype.kind == "f" and 0 < sizes[argument] <= most
             (small.setdefault(dtype, []) if is_small else others).append((argument, rows))
         found = [_Parts.at(places, sizes) for places in small.values()], others
         if len(self._sorted_before) >= _MAX_SORTED:
@@ -385,13 +391,28 @@ class DetailCounter:
             if first is not None:
                 waiting.append(first)
                 continue
-            elements = self._elements(row, tensors)
             if is_made:
-                known[row] = elements.size, 0, 0, elements.size
-            else:
-                counted = summaries.count_bad(elements)
-                known[row] = counted.size, counted.neg_inf, counted.pos_inf, counted.nan
+                size = self._handed_over(row, tensors).size
+                known[row] = size, 0, 0, size
+            elif row in self._plan.products:
+                self._count_product(row, tensors, known)
+            elif row not in known:
+                known[row] = _counted(self._elements(row, tensors))
             waiting.pop()
+
+    def _count_product(self, row: int, tensors: Sequence[Any], known: _Counts) -> None:
+        """Count in a product, and before that in the sum of it and a bias.
+
+        The product is NaN where the sum is, and has no infinity, if bias and sum have none.
+        """
+        sum_row, bias = self._plan.covers[row], tensors[self._plan.products[row].bias]
+        if sum_row not in known:
+            known[sum_row] = _counted(self._elements(sum_row, tensors))
+        has_infinity = any(known[sum_row][1:3])
+        if not has_infinity and summaries.all_finite(bias):
+            known[row] = known[sum_row]
+        else:
+            known[row] = _counted(self._elements(row, tensors))
 
     def _rows_to_detail(
         self, bad: Sequence[int], found: Float64Array, tensors: Sequence[Any]
@@ -440,5 +461,12 @@ class DetailCounter:
         return [i for i in inputs if not summaries.all_finite(self._elements(i, tensors))]
 
     def _elements(self, row: int, tensors: Sequence[Any]) -> Any:
+        product = self._plan.products.get(row)
+        if product is not None:
+            return product.compute(*(tensors[index] for index in product.inputs))
+        return self._handed_over(row, tensors)
+
+    def _handed_over(self, row: int, tensors: Sequence[Any]) -> Any:
+        """Return what is handed over for a row: of a product, a sum of the same size."""
         index, place = self._plan.places[row]
         return tensors[index] if place is None else tensors[index][place]

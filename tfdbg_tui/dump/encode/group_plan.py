@@ -13,6 +13,8 @@ from tfdbg_tui.dump.encode import queue_rows, traces
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfdbg_tui.dump.encode.sent import SentTensors
     from tfdbg_tui.dump.encode.settled import Makers, SettledPatterns
     from tfdbg_tui.dump.encode.summaries import HealthCounts
@@ -66,6 +68,23 @@ class HandedOver(NamedTuple):
     shape: tuple[int, ...] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A tensor that is not handed over, but computed again where its elements are asked for.
+
+    The row that covers it is the sum of it and a bias, and is handed over in its place.
+
+    Attributes:
+        inputs: The arguments of `Group.detail` that it is computed of.
+        bias: The argument that is added to it.
+        compute: Computes it of its inputs.
+    """
+
+    inputs: tuple[int, ...]
+    bias: int
+    compute: Callable[..., Any]
+
+
 @dataclass(eq=False)
 class GroupPlan:
     """A group of graph tensors that are observed together.
@@ -98,6 +117,7 @@ class GroupPlan:
         inputs: For each row, which rows its details include besides itself.
         makers: What makes rows NaN all over.
         places: Which argument of `Group.detail` has the elements of a row, and where in the pack.
+        products: The rows that are computed again where their elements are asked for.
         handed_over: How each argument of `Group.detail` is handed over where its elements are; see
             `elements`.
         sent: How the arguments of `Group.detail` are sent to the host; None where they are there.
@@ -126,6 +146,7 @@ class GroupPlan:
     inputs: dict[int, tuple[int, ...]] = field(default_factory=dict)
     makers: dict[int, Makers] = field(default_factory=dict)
     places: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    products: dict[int, Product] = field(default_factory=dict)
     handed_over: tuple[HandedOver, ...] = ()
     sent: SentTensors | None = None
     settled: SettledPatterns | None = None

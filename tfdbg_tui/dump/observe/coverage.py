@@ -84,6 +84,9 @@ _NAN_OF_ANY = frozenset(
 )
 """The same where any input is."""
 
+_CONVOLUTIONS = frozenset(("Conv2D", "Conv3D", "DepthwiseConv2dNative"))
+"""The same, unless the filter is somewhere over nothing but padding."""
+
 _NAN_OF_ALL = frozenset(("ConcatV2", "Pack"))
 """The same where all inputs are."""
 
@@ -162,12 +165,19 @@ def makers_of_nan(op: Any) -> tuple[Sequence[Any], bool]:
     inputs = op.inputs[:1]
     if op.type == "Split":
         inputs = op.inputs[1:]
-    elif op.type in _NAN_OF_ANY | _NAN_OF_ALL:
+    elif op.type in _NAN_OF_ANY | _NAN_OF_ALL or _is_over_image(op):
         inputs = op.inputs
     elif op.type not in _NAN_OF_FIRST:
         inputs = []
     floats = [tensor for tensor in inputs if tensor.dtype.base_dtype in _FLOATS]
     return floats, op.type in _NAN_OF_ALL
+
+
+def _is_over_image(op: Any) -> bool:
+    """Return whether an op is a convolution whose filter is nowhere over padding alone."""
+    if op.type not in _CONVOLUTIONS or op.get_attr("padding") == b"EXPLICIT":
+        return False
+    return set(op.get_attr("dilations")) == {1}
 
 
 def leaves_zeros(op_type: str) -> bool:

@@ -221,6 +221,7 @@ class _GroupBuilder:
             bad, is_settled = self._looked_up(looks, bad, curt)
             bad, known = ops.op("Switch", bad, is_settled).outputs
             ends.append(known)
+        looks.leave_products_out()
         detailed = self._detailed(bad, curt, looks.arguments(), after)
         return ops.tensor("Merge", [*ends, detailed])
 

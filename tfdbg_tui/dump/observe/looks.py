@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from tfdbg_tui.dump.encode.group_plan import Product
 from tfdbg_tui.dump.encode.settled import Makers
-from tfdbg_tui.dump.observe import coverage, elements, settled
+from tfdbg_tui.dump.observe import coverage, elements, products, settled
 from tfdbg_tui.dump.observe.observed import ALL_JOINED_BYTES, JOINED_BYTES, estimated_bytes
 from tfdbg_tui.dump.tensorflow import devices, tensor_ops
+from tfdbg_tui.dump.tensorflow.recomputed import recompute
 from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
@@ -78,6 +80,7 @@ class Looks:
         self.sizes: list[Any] = []
         self.tensors: list[Any] = []
         packs = self._packs(self._sort_rows())
+        self._biases = self._find_biases() if not (by_python or is_full) else {}
         large = [items[row] for row in plan.large]
         if is_full:
             self.columns += [("tensor", pack) for pack in packs]
@@ -87,8 +90,7 @@ class Looks:
             self._add_ranks(large)
             self._add_signs(large)
         if plan.mode is not TensorDebugMode.CURT_HEALTH and not by_python:
-            unsized = [self._widened(self._here(item)) for item in large if item.row.size is None]
-            self.sizes = [ops.tensor("Size", t, out_type=tf.int64) for t in unsized]
+            self.sizes = [self._size(row) for row in plan.large if items[row].row.size is None]
         self._find_places(packs)
 
     def curt(self) -> Any:
@@ -106,7 +108,23 @@ class Looks:
             if place is not None and shape is not None:
                 shape = (len(plan.seen[index]), *shape)
             shapes[index] = shape
-        return [elements.Argument(t, shapes[index]) for index, t in enumerate(self.tensors)]
+        return [elements.Argument(t, shapes.get(index)) for index, t in enumerate(self.tensors)]
+
+    def leave_products_out(self) -> None:
+        """Let Python compute again what TensorFlow fuses: see `products`.
+
+        What the graph counts itself, to find what is settled, stays as it is.
+        """
+        plan = self._plan
+        sources = plan.settled.sources if plan.settled is not None else ()
+        counted = {row for alike in sources for row in alike.rows}
+        for row, bias in self._biases.items():
+            if row not in counted:
+                op = self._items[row].tensor.op
+                inputs = tuple(map(self._argument, op.inputs))
+                plan.products[row] = Product(inputs, self._argument(bias), recompute(op))
+                index, _ = plan.places[row]
+                self.tensors[index] = self._widened(self._here(self._items[plan.covers[row]]))
 
     def patterns(self, number: int) -> SettledPatterns | None:
         """Return the settled patterns of the group, given its number; see `settled.patterns_of`."""
@@ -163,6 +181,27 @@ class Looks:
             source = coverage.row_of(item.inputs[slot], self._row_numbers)
             if source in coverable:
                 self._plan.covers.setdefault(source, number)
+
+    def _find_biases(self) -> dict[int, Any]:
+        """Return the covered rows that TensorFlow fuses with what covers them, and the biases."""
+        covered = {row: self._items[row] for row in self._plan.covers}
+        biases = {row: products.added_bias(item, self._place) for row, item in covered.items()}
+        return {row: bias for row, bias in biases.items() if bias is not None}
+
+    def _size(self, row: int) -> Any:
+        """Return the size of a row: to ask for that of a product would be to take the product."""
+        told_by = self._plan.covers[row] if row in self._biases else row
+        tensor = self._widened(self._here(self._items[told_by]))
+        return self._ops.tensor("Size", tensor, out_type=tf.int64)
+
+    def _argument(self, tensor: Any) -> int:
+        """Return which argument a tensor of the program is; it becomes one if it is none."""
+        here = self._widened(self._place.tensor(tensor))
+        for index, known in enumerate(self.tensors):
+            if known is here:
+                return index
+        self.tensors.append(here)
+        return len(self.tensors) - 1
 
     def _packs(self, small: Sequence[int]) -> list[Any]:
         """Pack the small tensors of each shape and type; one on its own counts as large."""

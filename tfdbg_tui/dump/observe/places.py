@@ -58,6 +58,12 @@ class Place(Protocol):
     def tensor(self, tensor: Any) -> Any:
         """Return what stands in `graph` for a tensor of the program, or None."""
 
+    def only_user(self, tensor: Any) -> Any:
+        """Return the op that alone takes a tensor of the program; None where several do.
+
+        None as well where the tensor cannot be computed again of what its op takes.
+        """
+
 
 class RunFeeds(NamedTuple):
     """The placeholders of a graph that a session feeds in each run.
@@ -103,6 +109,9 @@ class V1Graph:
     def tensor(self, tensor: Any) -> Any:
         """Return the tensor that is computed; of a reference, what it refers to."""
         return tensor_ops.dereferenced(update_order.replaced(tensor, self._copies))
+
+    def only_user(self, tensor: Any) -> Any:
+        """Return None: what a session computes it of may be overwritten."""
 
     def called(self, sink: Any) -> Any:
         """Return the op of the v1 graph that runs a sink: the sink."""
@@ -210,6 +219,17 @@ class AddedGraph:
         if reference is None:
             return None
         return self._stand_in(reference, tensor.dtype, tensor.shape, tensor.device)
+
+    def only_user(self, tensor: Any) -> Any:
+        """Return the op that alone takes a tensor, or None; see `Place`."""
+        usage, op = self.usage, tensor.op
+        is_elsewhere = usage.in_session or usage.device or devices.has_accelerator()
+        if is_elsewhere or not all(map(self.has, op.inputs)):
+            return None
+        users = {user.name: user for user in tensor.consumers() if self._body.runs(user)}
+        returned = {reference for reference, _ in self._body.outputs()}
+        is_alone = len(users) == 1 and self._body.reference(tensor) not in returned
+        return next(iter(users.values())) if is_alone else None
 
     def records_in(self, op: Any) -> bool:
         """Return whether something records what an op of the function calls."""

@@ -138,6 +138,9 @@ class InV1Loop:
             self._inputs[tensor.name] = tensor, stand_in
         return self._inputs[tensor.name][1]
 
+    def only_user(self, tensor: Any) -> Any:
+        """Return None: what a session computes it of may be overwritten."""
+
     def called(self, sink: Any) -> Any:
         """Return the op of the v1 graph that runs a sink of this one."""
         arguments, self.graph.inputs = map(list, zip(*self._inputs.values(), strict=True))

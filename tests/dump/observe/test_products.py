@@ -1,0 +1,185 @@
+"""Products that no record keeps from being fused with the addition of a bias."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+np = pytest.importorskip("numpy")
+
+from tensorflow.python.eager.context import context  # noqa: E402
+
+import tfdbg_tui  # noqa: E402
+from tfdbg_tui.dump.observe import looks  # noqa: E402
+from tfdbg_tui.dump.tensorflow import recomputed  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+BATCH, WIDTH = 512, 600
+"""So many elements are neither handed over whole nor counted by the graph."""
+PRODUCTS = {"Conv2D", "DepthwiseConv2dNative", "MatMul"}
+
+Variables = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _disabled() -> Iterator[None]:
+    yield
+    tfdbg_tui.disable_dump_debug_info()
+
+
+def new_variables() -> Variables:
+    shapes = {
+        **{"filter": [3, 3, 2, 2], "bias": [2], "depthwise": [3, 3, 2, 1], "depthwise_bias": [2]},
+        **{"weights": [32, WIDTH], "weights_bias": [WIDTH], "head": [WIDTH, 10], "head_bias": [10]},
+    }
+    generator = tf.random.Generator.from_seed(1)
+    return {name: tf.Variable(generator.normal(shape) * 0.1) for name, shape in shapes.items()}
+
+
+def new_step(v: Variables, batch: int | None) -> Callable[[Any], Any]:
+    """Return a training step of which the gradient of a part is a function of its own."""
+
+    @tf.function(input_signature=[tf.TensorSpec([batch, 4, 4, 2], tf.float32)])
+    def features(image: Any) -> Any:
+        x = tf.nn.bias_add(tf.nn.conv2d(image, v["filter"], 1, "SAME"), v["bias"])
+        y = tf.nn.depthwise_conv2d(tf.nn.relu(x), v["depthwise"], [1] * 4, "SAME")
+        flat = tf.reshape(tf.nn.bias_add(y, v["depthwise_bias"]), [-1, 32])
+        hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(flat, v["weights"]), v["weights_bias"]))
+        return tf.matmul(hidden, v["head"]) + v["head_bias"]
+
+    def step(image: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(features(image)))
+        return loss, tape.gradient(loss, list(v.values()))
+
+    return step
+
+
+def fused(step: Callable[[Any], Any], image: Any) -> list[str]:
+    """Return the ops that TensorFlow has fused with a bias in the functions that a step runs."""
+    current = context()
+    current.enable_run_metadata()
+    step(image)
+    metadata = inspect.unwrap(type(current).export_run_metadata)(current)  # with ops of ours
+    current.disable_run_metadata()
+    ops = (node.op for graph in metadata.partition_graphs for node in graph.node)
+    return sorted(op for op in ops if "Fused" in op and any(each in op for each in PRODUCTS))
+
+
+@pytest.mark.parametrize("mode", ["ADAPTIVE", "CONCISE_HEALTH"])
+@pytest.mark.parametrize("batch", [BATCH, None])
+def test_tensorflow_fuses_what_it_does_without_a_dump(
+    tmp_path: Path, mode: str, batch: int | None
+) -> None:
+    image = tf.ones([BATCH, 4, 4, 2])
+    plain = fused(new_step(new_variables(), batch), image)
+    assert len(plain) >= 2
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
+    found = fused(new_step(new_variables(), batch), image)
+    # Where its size is not known, what `+` makes of it may have another one.
+    assert len(found) == len(plain) - (batch is None)
+    assert set(found) == set(plain)
+
+
+def overflow(image: Any, v: Variables) -> None:
+    """Make sums infinite whose products are finite."""
+    image[...] = 1e38
+    v["filter"].assign(np.full([3, 3, 2, 2], 0.1))
+    v["bias"].assign([3e38, 3e38])
+
+
+BAD: dict[str, Callable[[Any, Variables], Any]] = {
+    "nothing": lambda image, v: None,
+    "an element of the data": lambda image, v: np.put(image, 7, np.nan),
+    "all data": lambda image, v: image.fill(np.nan),
+    "infinite data": lambda image, v: np.put(image, 7, np.inf),
+    "some weights": lambda image, v: v["weights"][:, 5].assign(np.full(32, np.nan)),
+    "all weights": lambda image, v: v["weights"].assign(np.full([32, WIDTH], np.nan)),
+    "a filter": lambda image, v: v["filter"].assign(np.full([3, 3, 2, 2], np.nan)),
+    "a bias": lambda image, v: v["weights_bias"][7].assign(np.nan),
+    "an infinite bias": lambda image, v: v["bias"][1].assign(-np.inf),
+    "sums": overflow,
+}
+
+
+def recorded(root: Path, mode: str, what: str, batch: int | None) -> Any:
+    variables = new_variables()
+    image = np.ones([BATCH, 4, 4, 2], np.float32)
+    BAD[what](image, variables)
+    tfdbg_tui.enable_dump_debug_info(str(root), mode, -1)
+    step = new_step(variables, batch)
+    for _ in range(2):
+        step(tf.constant(image))
+    tfdbg_tui.disable_dump_debug_info()
+    return tfdbg_tui.open_run(root)
+
+
+def counts(run: Any) -> dict[tuple[str, int], list[Any]]:
+    """Return size, NaN, -∞ and +∞ in each execution of each tensor of graphs."""
+    found: dict[tuple[str, int], list[Any]] = {}
+    for trace in run.graph_executions:
+        summary = trace.summary
+        told = summary.size, summary.nan, summary.neg_inf, summary.pos_inf
+        found.setdefault((trace.op_name, trace.output_slot), []).append(told)
+    return found
+
+
+@pytest.mark.parametrize("batch", [BATCH, None])
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_bad_in_a_product_is_on_record(
+    tmp_path: Path, what: str, batch: int | None
+) -> None:
+    expected = counts(recorded(tmp_path / "whole", "FULL_TENSOR", what, batch))
+    for mode in ("ADAPTIVE", "CONCISE_HEALTH"):
+        run = recorded(tmp_path / mode, mode, what, batch)
+        found = counts(run)
+        assert {"MatMul", "Conv2D", "depthwise"} <= {name for name, _ in found}
+        for tensor, told in found.items():
+            assert told == expected[tensor], (mode, tensor)
+        assert not PRODUCTS & {execution.op_type for execution in run.executions}
+
+
+def test_extremes_of_a_product_are_those_that_the_op_has(tmp_path: Path) -> None:
+    run = recorded(tmp_path, "ADAPTIVE", "nothing", BATCH)
+    first = {t.op_name: t.summary for t in reversed(run.graph_executions)}
+    v = new_variables()
+    x = tf.nn.conv2d(tf.ones([BATCH, 4, 4, 2]), v["filter"], 1, "SAME")
+    ends = first["Conv2D"].minimum, first["Conv2D"].maximum
+    np.testing.assert_allclose(ends, (np.min(x), np.max(x)), rtol=1e-5)
+
+
+def test_a_product_is_computed_again_no_more_often_than_it_tells_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[str] = []
+
+    def counting(op: Any) -> Callable[..., Any]:
+        def compute(*arrays: Any) -> Any:
+            computed.append(op.type)
+            return recomputed.recompute(op)(*arrays)
+
+        return compute
+
+    monkeypatch.setattr(looks, "recompute", counting)
+    step = new_step(new_variables(), BATCH)
+    image = np.ones([BATCH, 4, 4, 2], np.float32)
+    bad = image.copy()
+    bad[3] = np.nan
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1, magnitudes_every=0)
+    step(image)
+    assert not computed
+    for _ in range(10):
+        step(bad)
+    assert set(computed) == {*PRODUCTS, "DepthwiseConv2dNative"}
+    computed.clear()
+    for _ in range(3):
+        step(bad)
+        step(np.full_like(image, np.nan))
+    assert not computed
