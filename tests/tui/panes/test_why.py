@@ -387,3 +387,19 @@ async def test_of_the_place_of_a_root_the_file_and_the_line_are_never_cut(
         assert pane._where(shown, text, len(text)) == [text]
         assert pane._where(shown, text, 32) == ["…ples/debug_mnist.py:183 in loss"]
         assert pane._where(shown, text, 22) == ["debug_mnist.py:183 in", "loss"]
+
+
+async def test_what_ran_of_the_line_is_underlined_in_the_card(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.lines = ["def f(x):", "\treturn x * tf.math.log(x)\t+ 1"]
+    made.graph("f", "f")
+    made.op("f", "Log", "Log", line=2, expression="tf.math.log(x)")
+    made.trace("f", "Log", np.full(3, np.nan, np.float32))
+    made.open()
+    async with open_app(tmp_path) as opened:
+        await opened.press("a", "w")
+        pane = opened.app.query_one("#cause", Cause)
+        cells = [cell for row in range(pane.row_count) for cell in pane.row(row, 60).cells]
+        assert [text for text, names in cells if "underline" in names] == ["tf.math.log(x)"]

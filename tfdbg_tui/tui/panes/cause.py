@@ -15,12 +15,13 @@ from tfdbg_tui.tui.panes.chain_pane import ChainPane, fix_of, shown_chain
 from tfdbg_tui.tui.panes.rows import Rows
 from tfdbg_tui.tui.session.focusing import focus_event
 from tfdbg_tui.tui.session.nowhere import NowhereError
+from tfdbg_tui.tui.widgets.cells import underlined
 from tfdbg_tui.tui.widgets.virtual_list import DrawnRow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
-    from tfdbg_tui.diagnosis import Chain
+    from tfdbg_tui.diagnosis import Chain, Location
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Line
@@ -212,7 +213,8 @@ class Cause(ChainPane):
             focused = number == location.line
             line = self._uncut(chain, line, width - 6) if focused else line
             shown = self.charset.fit(f"{number:>4}  {line}", width)
-            yield ((shown, "" if focused else "dim"),), "focus" if focused else ""
+            cells: Line = ((shown, "" if focused else "dim"),)
+            yield _marked(cells, location) if focused else cells, "focus" if focused else ""
 
     def _uncut(self, chain: Chain, line: str, width: int) -> str:
         """Return a line, without its beginning where the expression to change is far right."""
@@ -225,6 +227,20 @@ class Cause(ChainPane):
 
     def _wrapped(self, text: str, width: int) -> Sequence[str]:
         return self.charset.wrapped(text, max(10, width))
+
+
+def _marked(cells: Line, location: Location) -> Line:
+    """Return a line of code with what ran of it underlined, where it does more and is shown whole.
+
+    Args:
+        cells: The line, in one cell.
+        location: What is known of it.
+    """
+    start = cells[0][0].find(with_blanks(location.code))
+    if location.columns is None or start < 0:
+        return cells
+    first, end = (start + len(with_blanks(location.code[:column])) for column in location.columns)
+    return underlined(cells, first, end)
 
 
 SPEC = PaneSpec(
