@@ -79,16 +79,16 @@ class Run:
     omissions: tuple[Omission, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n  ".join(f"{name}{text}" for name, text in self._told())
+        return "\n  ".join(f"{name}{text}" for name, text in self._repr_lines())
 
     def _repr_html_(self) -> str:
         rows = (
             f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>"
-            for name, text in self._told()
+            for name, text in self._repr_lines()
         )
         return f"<table>{''.join(rows)}</table>"
 
-    def _told(self) -> list[tuple[str, str]]:
+    def _repr_lines(self) -> list[tuple[str, str]]:
         """Return what a repr says of the run, line by line."""
         version = self.files.tensorflow_version or "unknown"
         problems, ops = self.problems, counted(self.num_graph_ops, "op")
@@ -113,16 +113,18 @@ class Run:
     @property
     def pause_reason(self) -> str:
         """Why recording has been switched off; "" where it is on."""
-        kinds = [omission.kind for omission in self.omissions]
-        pauses = [omission for omission in self.omissions if omission.kind == omissions.PAUSED]
-        return pauses[-1].reason if len(pauses) > kinds.count(omissions.RESUMED) else ""
+        return self._reason_until(omissions.PAUSED, omissions.RESUMED)
 
     @property
     def only_bad_reason(self) -> str:
         """Why only what is bad is recorded by now; "" where all is."""
-        kinds = [omission.kind for omission in self.omissions]
-        kept = [o.reason for o in self.omissions if o.kind == omissions.ONLY_BAD]
-        return kept[-1] if len(kept) > kinds.count(omissions.ALL_AGAIN) else ""
+        return self._reason_until(omissions.ONLY_BAD, omissions.ALL_AGAIN)
+
+    def _reason_until(self, begins: str, ends: str) -> str:
+        """Return why the writer said last that something begins; "" where it has said the end."""
+        reasons = [omission.reason for omission in self.omissions if omission.kind == begins]
+        num_ends = sum(omission.kind == ends for omission in self.omissions)
+        return reasons[-1] if len(reasons) > num_ends else ""
 
     @property
     def pauses(self) -> tuple[int, ...]:

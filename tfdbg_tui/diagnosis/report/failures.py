@@ -80,11 +80,11 @@ def failure_at_end(run: Run, reason: str) -> Failure:
     """
     executions = run.executions
     of_program, _, what = reason.partition(": ")
-    told = _told(what)
+    told = _without_names(what)
     for row in reversed(range(max(0, len(executions) - _AT_END), len(executions))):
         execution = executions[row]
         name, _, message = (execution.error or "").partition(": ")
-        if not told or (name, _told(message)[:_ALIKE]) != (of_program, told[:_ALIKE]):
+        if not told or (name, _without_names(message)[:_ALIKE]) != (of_program, told[:_ALIKE]):
             continue
         op = _failed_op(run, execution.graph_id, message)
         stack_id = op.stack_id if op is not None else execution.stack_id
@@ -108,7 +108,9 @@ def failure_of(run: Run, omission: Omission) -> Failure | None:
         name, _, message = (execution.error or "").partition(": ")
         if name == error_type:
             op = _failed_op(run, execution.graph_id, message)
-            return Failure(_told(message), op, location_of(run, op.stack_id) if op else None)
+            return Failure(
+                _without_names(message), op, location_of(run, op.stack_id) if op else None
+            )
     return None
 
 
@@ -140,7 +142,7 @@ def _failed_op(run: Run, graph_id: str | None, message: str) -> GraphOp | None:
     return found[0] if len(found) == 1 else None
 
 
-def _told(message: str) -> str:
+def _without_names(message: str) -> str:
     """Return what is said in a message of TensorFlow's, without the names of ops and functions."""
     told = _OP.sub("", _NODE.sub("", message.partition("[[")[0]))
     text = " ".join(told.split())

@@ -86,11 +86,11 @@ def _kinds(snapshot: Snapshot) -> list[Candidate]:
         if last >= first
     ]
     named = (("fn:", _functions(snapshot)), ("device:", _devices(snapshot)))
-    kinds += [Candidate(prefix, _some(names)) for prefix, names in named if names]
+    kinds += [Candidate(prefix, _first_of(names)) for prefix, names in named if names]
     return [*kinds, *(Candidate(name, "source file") for name in _files(snapshot)[:1])]
 
 
-def _some(names: list[str]) -> str:
+def _first_of(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (" and others" if len(names) > _NAMED else "")
 
 

@@ -283,10 +283,10 @@ class HeatStrips(VirtualList):
         """Return what is known of the cell that is looked at, and what the cells mean."""
         if self._grid is None:
             return ()
-        told = self._told(self._grid, width)
+        told = self._cell_lines(self._grid, width)
         return (*told, *self._legend(self._grid, width)) if height >= _TALL else told[:1]
 
-    def _told(self, grid: HeatGrid, width: int) -> tuple[Line, ...]:
+    def _cell_lines(self, grid: HeatGrid, width: int) -> tuple[Line, ...]:
         row, cell = grid.heat.rows[self._place.row], grid.cell(self._place)
         what = breadcrumb(row.layer, self.charset.inside) or f"{row.name}, outside of layers"
         if row.variable:

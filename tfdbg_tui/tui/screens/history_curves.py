@@ -83,12 +83,12 @@ def draw_shares(
 def _records(snapshot: Snapshot, history: History) -> dict[int, TensorSummary]:
     """Return the records of some computations by their position: of long histories not of all."""
     told = np.flatnonzero(history.bad | ~np.isnan(history.largest))
-    positions = sorted({*_some(np.arange(len(history))), *_some(told)})
+    positions = sorted({*_sampled(np.arange(len(history))), *_sampled(told)})
     found = {at: snapshot.summary(history.event(at)) for at in positions}
     return {at: summary for at, summary in found.items() if summary is not None}
 
 
-def _some(positions: curves.Indices) -> list[int]:
+def _sampled(positions: curves.Indices) -> list[int]:
     """Return as many positions as are read, the first and the last among them."""
     which = np.linspace(0, len(positions) - 1, min(len(positions), _READ)).astype(np.int64)
     some: list[int] = positions[which].tolist()

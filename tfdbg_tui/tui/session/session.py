@@ -148,7 +148,7 @@ class Session:
         if newest is not None and not is_same_run(newest.run, snapshot.run):
             self._forget()
         self.recording.note(snapshot.run)
-        snapshot = self._told(snapshot)
+        snapshot = self._completed(snapshot)
         if self.paused and self.snapshot is not None:
             self.held = snapshot
         else:
@@ -206,11 +206,11 @@ class Session:
 
     def _tell_again(self) -> None:
         """Show what there is to say by now."""
-        self.snapshot = self._told(self.snapshot) if self.snapshot else None
-        self.held = self._told(self.held) if self.held else None
+        self.snapshot = self._completed(self.snapshot) if self.snapshot else None
+        self.held = self._completed(self.held) if self.held else None
         self.notify()
 
-    def _told(self, snapshot: Snapshot) -> Snapshot:
+    def _completed(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot with all that is known of its run."""
         snapshot = snapshot.within(self._jobs)
         if self._explanation is None:

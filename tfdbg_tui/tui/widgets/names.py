@@ -78,7 +78,7 @@ def with_columns(name: str, width: int, columns: Sequence[Column], charset: Char
     lacking = max(0, least_width(name) - width)
     left = []
     for column in columns:
-        given = _given(column, lacking, name)
+        given = _cells_given(column, lacking, name)
         lacking, width = 0 if column.stays else max(0, lacking - given), width + given
         left.append(column.width - given)
     _take_blank_cells(columns, left)
@@ -155,7 +155,7 @@ def _most_of(width: int, columns: Sequence[Column]) -> int:
     return width
 
 
-def _given(column: Column, lacking: int, name: str) -> int:
+def _cells_given(column: Column, lacking: int, name: str) -> int:
     """Return how many of its cells a column gives to a name that lacks so many."""
     blank = _blank(column)
     if lacking <= blank or column.stays:
