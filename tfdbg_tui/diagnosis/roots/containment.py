@@ -7,7 +7,7 @@ skips the step.  In a search for shortest paths ∞ is the distance of what has 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.dataflow.elements import Elements
@@ -62,6 +62,21 @@ SPREAD = 500
 """So many places that are bad were not contained."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Bug:
+    """What is known of a root by which what it has made bad is judged.
+
+    Attributes:
+        tolerance: What its ∞ may become.
+        is_given: Whether it was given to the program, or is of no elements, as is meant.
+        list_is_read: Whether something bad was read of a list, into which the program has put it.
+    """
+
+    tolerance: Tolerance
+    is_given: bool
+    list_is_read: bool
+
+
 class Containment:
     """Follows bad tensors to their uses.
 
@@ -81,7 +96,6 @@ class Containment:
         self._questions = Questions(dataflow, summaries)
         self._elements = Elements(dataflow)
         self.pipelines = Pipelines(dataflow, self._unrecorded, self._elements)
-        self._list_is_read = self._is_given = False
 
     def contained(self, root: TensorEvent, sites: list[AlertSite], *, given: bool) -> bool:
         """Whether every use of every bad tensor of these places gives finite values again.
@@ -96,17 +110,17 @@ class Containment:
         made = self._infinity(root, sites, given=given)
         if made.grows_in_loop:
             return True
-        tolerance = tolerance_of(made)
-        self._is_given = (
-            made.is_from_outside or made.is_given_by_python or self._is_of_nothing(root)
+        bug = _Bug(
+            tolerance_of(made),
+            made.is_from_outside or made.is_given_by_python or self._is_of_nothing(root),
+            any(is_list_op(op_type_of(self._run, site.first)) for site in sites),
         )
-        self._list_is_read = any(is_list_op(op_type_of(self._run, site.first)) for site in sites)
         places = {site.place for site in sites}
         asked = any(self._questions.leave_out(site.first, places) for site in sites)
         # Uses inside graphs are quick to look up, those of eager tensors are not.
         ordered = sorted(sites, key=lambda site: site.first.kind == "execution")
         return all(
-            self._harmless(event, tolerance)
+            self._harmless(event, bug)
             or (self._passing(site, event) and (asked or self._left_out_by_python(site)))
             for site in ordered
             for event in dict.fromkeys((site.first, site.last))
@@ -176,14 +190,9 @@ class Containment:
         alike = self._dataflow.timeline.alike(last)
         return bool(alike[-1] > last)
 
-    def _harmless(self, event: TensorEvent, tolerance: Tolerance) -> bool:
-        """Whether a bad tensor does no harm: by its uses, or though it has none.
-
-        Args:
-            event: The tensor.
-            tolerance: What ∞ may become, by the root.
-        """
-        tolerance = self._tolerated(event, tolerance)
+    def _harmless(self, event: TensorEvent, bug: _Bug) -> bool:
+        """Whether a bad tensor does no harm: by its uses, or though it has none."""
+        tolerance = self._tolerated(event, bug.tolerance)
         uses = self._uses(event)
         if uses and self.pipelines.leaves(event, uses):
             return True  # what comes out of the pipeline is looked at by itself
@@ -191,14 +200,15 @@ class Containment:
         if event.kind == "execution":
             if self._guards_python(event, uses):
                 return True
-            uses = self._uses_besides_python(event, uses)
+            uses = self._uses_besides_python(event, uses, bug)
         if not uses:
             return self._harmless_without_uses(event, tolerance)
         if tolerance is not Tolerance.KEPT and self._bounded(event, uses):
             tolerance = Tolerance.ABSORBED
         recorded = any(use.event is not None for use in uses)
         return all(
-            self._does_no_harm(event, use, tolerance) or (recorded and self._never_ran(event, use))
+            self._does_no_harm(event, use, tolerance, list_is_read=bug.list_is_read)
+            or (recorded and self._never_ran(event, use))
             for use in uses
         )
 
@@ -216,17 +226,20 @@ class Containment:
             return Tolerance.ABSORBED  # NaN or ∞: the dump does not tell which
         return tolerance
 
-    def _uses_besides_python(self, event: TensorEvent, uses: tuple[Use, ...]) -> tuple[Use, ...]:
+    def _uses_besides_python(
+        self, event: TensorEvent, uses: tuple[Use, ...], bug: _Bug
+    ) -> tuple[Use, ...]:
         """Return the uses of an eager tensor that may do other harm than what Python does with it.
 
         Args:
             event: The tensor.
             uses: All of them.
+            bug: What has made it bad.
         """
         uses = tuple(use for use in uses if not self._only_told(use))
         if self._is_result(event, uses):
             return ()
-        if not self._is_given and self._is_read(event):
+        if not bug.is_given and self._is_read(event):
             return tuple(use for use in uses if not self._stays_bad(use))
         return uses
 
@@ -366,7 +379,9 @@ class Containment:
         is_given = f"{op.name}:{event.slot}" in given
         return bool(given) and not is_given and bool(graph.consumers(op.name))
 
-    def _does_no_harm(self, event: TensorEvent, use: Use, tolerance: Tolerance) -> bool:
+    def _does_no_harm(
+        self, event: TensorEvent, use: Use, tolerance: Tolerance, *, list_is_read: bool
+    ) -> bool:
         taken = BadUse(
             dataflow=self._dataflow,
             summaries=self._summaries,
@@ -374,7 +389,7 @@ class Containment:
             event=event,
             use=use,
             tolerance=tolerance,
-            list_is_read=self._list_is_read,
+            list_is_read=list_is_read,
             elements=self._elements,
         )
         return does_no_harm(taken)
