@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tfdbg_tui.diagnosis import TensorEvent
 from tfdbg_tui.logdir import open_run
 from tfdbg_tui.tui.control.program_recording import CannotAskError, ProgramRecording
 from tfdbg_tui.tui.session.focus import Focus
@@ -46,7 +47,6 @@ def asked(run: Run) -> Control | None:
 
 def test_recording_is_switched_off_and_on(run: Run) -> None:
     recording = ProgramRecording(shown(run))
-    assert recording.is_possible
     assert "off" in recording.switch()
     assert asked(run) == Control(recording=False)
     assert os.stat(control_path(run.files.directory)).st_mode & 0o077 == 0
@@ -71,7 +71,10 @@ def test_tensors_are_named_as_the_writer_knows_them(run: Run) -> None:
     focus = Focus("graph_execution", graph_execution=0)
     name = run.graph_executions[0].tensor_name
     recording = ProgramRecording(shown(run, focus))
+    event = TensorEvent("graph_execution", 0, 0)
+    assert "X records them from now on" in recording.about_missing_values(event)
     assert f"{name}: its elements are recorded" in recording.switch_values()
+    assert "recorded since X was pressed" in recording.about_missing_values(event)
     eager = ProgramRecording(shown(run, Focus("timeline", subject="execution", execution=0)))
     eager.switch_values()
     recording.switch()

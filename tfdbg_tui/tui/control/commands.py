@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.candidates import Candidate
     from tfdbg_tui.tui.widgets.prompt import Purpose
 
-_RECORD_AGAIN = "record again with --tensor-debug-mode FULL_TENSOR"
 _WIDER = 2  # cells that a key makes a pane wider by
 _COLUMNS = 8  # that left and right scroll the source text
 
@@ -272,9 +271,7 @@ class Commands:
         elif tensor is None:
             places = bad_elements_text(snapshot.summary(event))
             known = f"; bad elements: {places}" if places else ""
-            can_ask = ProgramRecording(self._session).is_possible
-            from_now = "X records them from now on, or " if can_ask else ""
-            self._parts.say(f"values not recorded: {from_now}{_RECORD_AGAIN}{known}")
+            self._parts.say(ProgramRecording(self._session).about_missing_values(event) + known)
         else:
             name = name_of(snapshot.run, event)
             self._app.push_screen(ValuesScreen(name, tensor, self._charset))
@@ -309,12 +306,10 @@ class Commands:
         from tfdbg_tui.tui.screens.notes import NotesScreen
 
         snapshot = self._session.snapshot
-        if snapshot is None:
-            self._parts.say("there is no dump yet")
-        elif not snapshot.notes:
-            self._parts.say("nothing is wrong with this dump, as far as can be told")
-        else:
+        if snapshot is not None and snapshot.notes:
             self._app.push_screen(NotesScreen(snapshot.notes, self._charset))
+        else:
+            self._parts.say("nothing is wrong with this dump, as far as can be told")
 
     def do_output(self) -> None:
         """Show what the program has printed."""

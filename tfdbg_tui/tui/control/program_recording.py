@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.session import Session
 
 
+_RECORD_AGAIN = "record again with --tensor-debug-mode FULL_TENSOR"
+
+
 class CannotAskError(Exception):
     """Nobody would do what is asked for; the message says why in one sentence."""
 
@@ -36,12 +39,16 @@ class ProgramRecording:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    @property
-    def is_possible(self) -> bool:
-        """Whether a program is there that would do what is asked for."""
-        with contextlib.suppress(CannotAskError):
-            return self._run() is not None
-        return False
+    def about_missing_values(self, event: TensorEvent) -> str:
+        """Return that the elements of a tensor are not on record, and what to do about it."""
+        try:
+            run = self._run()
+            is_asked_for = _name(run, event) in _asked(run).values_of
+        except CannotAskError:
+            return f"values not recorded: {_RECORD_AGAIN}"
+        if is_asked_for:
+            return "values recorded since X was pressed: V, G and Enter go to the newest"
+        return f"values not recorded: X records them from now on, or {_RECORD_AGAIN}"
 
     def switch(self) -> str:
         """Switch recording off, or on again; return what has been done.
@@ -75,7 +82,8 @@ class ProgramRecording:
         is_on = name not in wanted.values_of
         others = tuple(other for other in wanted.values_of if other != name)
         _ask(run, replace(wanted, values_of=(*others, name) if is_on else others))
-        return f"{name}: its elements are{'' if is_on else ' no longer'} recorded from now on"
+        recorded = "recorded from now on" if is_on else "no longer recorded"
+        return f"{name}: its elements are {recorded}"
 
     def _run(self) -> Run:
         if self._session.snapshot is None:
