@@ -149,6 +149,18 @@ async def test_from_nothing_to_the_end(
         ]
 
 
+async def test_keys_before_there_is_a_dump_say_so_and_do_not_stop_following(
+    writer: Writer,
+) -> None:
+    async with watched(writer.logdir) as live:
+        await live.until(lambda: "Waiting for a program" in live.screen())
+        for key in ("w", "M", "V", "j", "c", "exclamation_mark"):
+            await live.press("f1", "escape")  # which ends a message
+            await live.press(key)
+            assert "there is no dump yet" in live.screen(), key
+        assert live.session.following
+
+
 async def test_any_move_stops_following_and_f_re_attaches(writer: Writer) -> None:
     writer.start()
     writer.write(2)

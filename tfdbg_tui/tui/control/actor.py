@@ -26,6 +26,12 @@ _STAY = frozenset(
         *(f"pane_{spec.name}" for spec in PANES),
     }
 )  # they lead to no other event
+_WITHOUT_RUN = frozenset(
+    {
+        *("quit", "help", "palette", "redraw", "suspend", "close_why"),
+        *("follow", "pause", "output", "runs"),
+    }
+)
 _TO_ROW = {"row": navigation.to_number, "percent": navigation.to_percent}
 """By what a number typed before an action says: what goes there."""
 _SHOW_THE_BAD = ("first_alert", "next_alert", "previous_alert", "why")
@@ -83,8 +89,13 @@ class Actor:
                 return
         if action_id == "close_why" and parts.search.end():
             return
+        before = parts.session.focus
         with self._navigator.acting(by_moving=action_id not in ("follow", "pause")):
+            if parts.session.snapshot is None and action_id not in _WITHOUT_RUN:
+                raise navigation.NowhereError("there is no dump yet")
             self._do(action, number)
+            if not waits:
+                self._navigator.tell_unseen(before)
             if not waits and action_id not in _STAY:  # and has led somewhere
                 self._navigator.drop_target()
 

@@ -74,7 +74,15 @@ class Navigator:
 
     def _looks_elsewhere(self, before: Focus) -> bool:
         snapshot, focus = self._session.snapshot, self._session.focus
-        return snapshot is None or navigation.looks_elsewhere(snapshot, before, focus)
+        return snapshot is not None and navigation.looks_elsewhere(snapshot, before, focus)
+
+    def tell_unseen(self, before: Focus) -> None:
+        """Say what has changed since where that is not on screen."""
+        snapshot, focus = self._session.snapshot, self._session.focus
+        if snapshot is not None:
+            told = navigation.unseen_change(snapshot, before, focus, self._parts.main.shows)
+            if told:
+                self._parts.say(self._parts.charset.safe(told))
 
     def go(self, navigate: Navigate, *, jump: bool) -> None:
         """Go where a function of navigation says.

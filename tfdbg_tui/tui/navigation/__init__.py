@@ -4,7 +4,8 @@
 the same op, `training_steps`, `history` of a tensor, `alerts`, `asking_why`, `finding` by name or
 text with `candidates` as one types, `places` to come back to, `filtering` and `sorting` lists and
 which row is chosen then (`relisting`), `showing` more or less, `copying`, `settling` when a run
-opens.  All act on what is `chosen`.  What differs from pane to pane is a method of its `Rows`.
+opens, and what of all that is `unseen`.  All act on what is `chosen`.  What differs from pane to
+pane is a method of its `Rows`.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ from tfdbg_tui.tui.navigation.showing import (
 )
 from tfdbg_tui.tui.navigation.sorting import columns_to_sort_by, reverse, sort_by
 from tfdbg_tui.tui.navigation.training_steps import step_training
+from tfdbg_tui.tui.navigation.unseen import unseen_change
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 __all__ = [
@@ -110,6 +112,7 @@ __all__ = [
     "toggle_bad_only",
     "toggle_in_time",
     "toggle_library_frames",
+    "unseen_change",
     "view_of",
     "why",
 ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.panes import pane_named
+from tfdbg_tui.tui.panes.chain_pane import shown_chain
 from tfdbg_tui.tui.panes.listing import pane_of_subject
 from tfdbg_tui.tui.session.focusing import focus_event, focused_event
 
@@ -34,8 +35,15 @@ def on_chosen(snapshot: Snapshot, focus: Focus) -> Focus:
 
 
 def in_view(snapshot: Snapshot, focus: Focus) -> Focus:
-    """Stay in a pane that shows the focused tensor as chosen, or go to the one that lists it."""
-    rows = pane_named(focus.pane).rows
-    if not rows.LISTS_EVENTS or chosen_tensor(snapshot, focus) == focused_event(snapshot, focus):
+    """Stay in a pane that shows the focused tensor as chosen, or go to the one that lists it.
+
+    Why shows it if it is on the chain.
+    """
+    spec, event = pane_named(focus.pane), focused_event(snapshot, focus)
+    if spec.answers_why:
+        chain = shown_chain(snapshot, focus)
+        if chain is not None and any(link.event == event for link in chain.links):
+            return replace(focus, link=event)
+    elif not spec.rows.LISTS_EVENTS or chosen_tensor(snapshot, focus) == event:
         return focus
     return replace(focus, pane=pane_of_subject(focus))

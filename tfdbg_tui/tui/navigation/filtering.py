@@ -82,7 +82,7 @@ def toggle_bad_only(snapshot: Snapshot, focus: Focus) -> Focus:
         return focus.filtered(pane, "")
     run = snapshot.run
     events = run.graph_executions if pane == _USUAL_PANE else run.executions
-    if pane == _pane_of_tensors(focus) and not len(events.alert_rows):
+    if pane_named(pane).rows.VOCABULARY is OF_TENSORS and not len(events.alert_rows):
         raise NowhereError("nothing with NaN or ∞ has been recorded here")
     return focus.filtered(pane, _BAD)
 
