@@ -119,7 +119,45 @@ def test_what_an_optimizer_keeps_is_told_with_its_layer_and_since_when(tmp_path:
         "optimizer-slot-exploded",
         "hidden",
     )
-    assert "of up to 1e+20 (beyond 1e+15 by step 3), whose root is 1e+10" in suspect.evidence
+    assert suspect.step == 3
+    assert "of up to 1e+20 (1 in step 2, 1e+20 in step 3), whose root is 1e+10" in suspect.evidence
+
+
+@pytest.mark.parametrize(
+    ("kept", "losses", "told"),
+    [
+        ([1.0, 1.0, 1e12], [2.0, 2.1, 1e15, 2.0, 2.1, 1.9, 2.2], 2),
+        ([1e12], [1e15, 2.0, 2.1, 1.9, 2.2], 0),  # an outlier in the first batch
+        ([1.0, 1.0, 1e12], [2.0, 2.1, 1e15, 2.0, 1.6, 1.2, 0.8, 0.7, 0.6], None),  # it learns
+        ([1e12], [1e15, 3e13, 2e11, 1e7, 400.0, 20.0, 2.0], None),  # gradients were that large
+        ([1.0, 1.0, 1e12, 1.0], [2.0, 2.1, 1e15, 2.0, 2.1, 1.9, 2.2], None),  # it has recovered
+        ([1.0, 1.0, 1e7], [2.0, 2.1, 1e15, 2.0, 2.1, 1.9, 2.2], None),
+    ],
+)
+def test_what_an_optimizer_keeps_of_one_batch_may_stop_a_training(
+    tmp_path: Path, kept: list[float], losses: list[float], told: int | None
+) -> None:
+    recorded = program(tmp_path)
+    recorded.graph("f", "f")
+    recorded.function("f", "f", "v", captured=(SLOT,))
+    recorded.op("f", "Placeholder", "v")
+    recorded.op("f", "ReadVariableOp", "Read", "v:0")
+    recorded.op("f", "Mean", "loss", "x:0")
+    recorded.op("f", "MatMul", "gradient_tape/MatMul", "x:0", "y:0")
+    recorded.op("f", "AssignAddVariableOp", "assign", "v:0", "gradient_tape/MatMul:0", outputs=0)
+    recorded.gradients([HIDDEN], of=("f", "loss:0"))
+    for step in range(14):
+        numbers = {
+            "Read": kept[min(step, len(kept) - 1)],
+            "loss": losses[min(step, len(losses) - 1)],
+            "gradient_tape/MatMul": 1.0,
+        }
+        for name, number in numbers.items():
+            value = np.array([number], np.float32)
+            recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 50: value}, "f", serial=step + 1)
+    found = {one.rule: one.step for one in diagnose(recorded.open()).suspects}
+    assert found.get("optimizer-slot-exploded") == told
 
 
 def test_all_that_an_optimizer_keeps_too_much_of_is_told(tmp_path: Path) -> None:

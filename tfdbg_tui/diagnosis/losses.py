@@ -240,6 +240,28 @@ def losses_that_fall(dataflow: Dataflow) -> list[bool]:
     return fall
 
 
+def falls_after(dataflow: Dataflow, step: int) -> bool:
+    """Whether a loss is smaller at the end than just after a step, or may be.
+
+    Args:
+        dataflow: Of the run.
+        step: The step.
+    """
+    measured = (
+        by_step(dataflow.run, magnitudes_of_loss(dataflow, one)) for one in losses(dataflow)
+    )
+    after = [largest[steps > step] for steps, largest in measured]
+    known = [largest for largest in after if len(largest) >= 2 * _AT_END]
+    return (
+        len(known) < len(after)
+        or not known
+        or any(
+            np.median(largest[-_AT_END:]) < _SAME * np.median(largest[:_AT_END])
+            for largest in known
+        )
+    )
+
+
 def target_of(dataflow: Dataflow, request: GradientRequest) -> TensorEvent | None:
     """Return a computation of what is differentiated; None where that is not known.
 

@@ -714,6 +714,18 @@ def test_a_loss_that_has_risen_is_told_in_the_step_since_when(
     assert [suspect.step for suspect in diagnose(recorded.open()).suspects] == steps
 
 
+def test_a_loss_that_has_risen_is_compared_with_steps_before_that(tmp_path: Path) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "Mean", "loss", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([7], of=("f", "loss:0"))
+    for step, loss in enumerate([1.0, 7e13, 0.9, *[2.0] * 3, 7e12, *[2.0] * 5]):
+        recorded.trace("f", "loss", some(loss, 1), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (found,) = diagnose(recorded.open()).suspects
+    assert "the loss was about 1 in step 0, is 7e+13 in step 1, and 2 in" in found.evidence
+
+
 def test_what_is_no_gradient_may_grow(tmp_path: Path) -> None:
     assert suspects(trained(tmp_path, GROWING, op="MatMul")) == []
 
@@ -1147,6 +1159,7 @@ def test_training_is_to_blame_for_what_is_off_in_each_evaluation(
         ([1.0, 1.2, 0.9, *[3e3] * 6, *[2.0] * 3], []),  # it recovers
         ([1.0, 1.2, 0.9, 1e13, *[2.0] * 3, 3e3, *[2.0] * 4], ["training-diverges"]),
         ([1.0, 1.2, 0.9, 1e13, *[2.0] * 8], []),  # one batch
+        ([7e13, 1.2, 0.9, *[1.0] * 3, 7e13, *[2.0] * 5], []),  # the same in each epoch
         ([1.0, 1.2, 0.9, *[30.0] * 9], []),
         ([0.6, 9e5, 3e7, 2e7, *[3e3] * 8], ["training-diverges"]),  # the first step throws it away
         ([0.6, 9e5, 3e7, 2e7, *[2.0] * 8], []),

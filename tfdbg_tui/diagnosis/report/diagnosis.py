@@ -52,6 +52,7 @@ from tfdbg_tui.diagnosis.rules.silent.defects import (
     IN_ALL_STEPS,
     LOSS_FALLS_WITHOUT_END,
     NOTHING_TRAINED,
+    OPTIMIZER_SLOT_EXPLODED,
     STEPS_TOO_LONG,
     TRAINING_DIVERGES,
     UPDATES_NEXT_TO_NOTHING,
@@ -82,9 +83,16 @@ _OF_NO_LAYER = (
     UPDATES_TOO_SMALL,
     UPDATES_NEXT_TO_NOTHING,
     UPDATES_OF_ZERO,
+    OPTIMIZER_SLOT_EXPLODED,
 )
 """Suspects for which no layer is to blame: they are told at the line that trains."""
-_OF_RATE = (STEPS_TOO_LONG, UPDATES_TOO_SMALL, UPDATES_NEXT_TO_NOTHING, UPDATES_OF_ZERO)
+_OF_RATE = (
+    STEPS_TOO_LONG,
+    UPDATES_TOO_SMALL,
+    UPDATES_NEXT_TO_NOTHING,
+    UPDATES_OF_ZERO,
+    OPTIMIZER_SLOT_EXPLODED,
+)
 """Suspects that are told at the line that made the optimizer, where there is one."""
 _MAY_HIDE = "a select may leave out its value, but not its slope"
 

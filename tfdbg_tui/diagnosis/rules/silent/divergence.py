@@ -181,8 +181,9 @@ def _risen_losses(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the losses that have got far above what they were at first, and stay there.
 
     Those that were beyond all bounds need not stay there: what has run away on some batches may be
-    thrown back by others.  A single step is of a batch that is unlike all others.  One that may be
-    below 0, as a difference of scores, may begin anywhere near 0 and has to get far away from 1.
+    thrown back by others: but not as far as the first step was, which no training has led to.  A
+    single step is of a batch that is unlike all others.  One that may be below 0, as a difference
+    of scores, may begin anywhere near 0 and has to get far away from 1.
     """
     run = dataflow.run
     for loss in losses(dataflow):
@@ -200,10 +201,13 @@ def _risen_losses(dataflow: Dataflow) -> Iterator[Suspect]:
             needed = _RISEN_EVER_FASTER if _speeds_up(steps, largest) else _RISEN_SIGNED
             is_far = largest[-1] >= needed * first or largest.max() >= _RISEN_ONCE * first
             stays &= bool(is_far)
-        beyond = largest.max() >= _LOSS_BEYOND * max(1.0, first) and np.count_nonzero(high) > 1
+        least = _LOSS_BEYOND * max(1.0, first, float(largest[0]))
+        beyond = largest.max() >= least and np.count_nonzero(high) > 1
         if not first or not (stays or beyond):
             continue
         since = _since(high) if stays else int(largest.argmax())
+        if since <= last_of_first:
+            about, last_of_first = float(np.median(largest[:since])), since - 1
         reached = (
             f"at least {largest[since:].min():.3g} from step {steps[since]:,} on"
             if stays

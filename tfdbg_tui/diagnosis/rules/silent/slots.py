@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, measured_tensors
+from tfdbg_tui.diagnosis.losses import falls_after
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import OPTIMIZER_SLOT_EXPLODED
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
@@ -17,13 +18,35 @@ from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.logdir import Run
+    from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.logdir import Run, Variable
     from tfdbg_tui.logdir.index.magnitudes import Magnitudes
 
 _HUGE = 1e15
+_LARGE = 1e9  # is enough where no loss gets smaller after that
 _MANY = 3  # measured computations of a variable, up to the last, in which it is that large
 _BESIDE = 1e4
 """So many times the largest gradient its root is: the steps are that much shorter than before."""
+
+
+class _Kept(NamedTuple):
+    """What an optimizer keeps of a variable, beyond all gradients.
+
+    Attributes:
+        event: The last computation of its value.
+        slot: The variable that holds it.
+        size: Its largest number at last.
+        since: The first of the measured steps in which it is that large; None where it is of none.
+        text: How it got there, where it had been smaller.
+        times: How often it was measured.
+    """
+
+    event: TensorEvent
+    slot: Variable
+    size: float
+    since: int | None
+    text: str
+    times: int
 
 
 def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
@@ -32,50 +55,76 @@ def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
     if not dataflow.variables.trained:
         return []
     large = [
-        (event, found) for event, found in measured_tensors(run) if found.largest.max() >= _HUGE
+        (event, found) for event, found in measured_tensors(run) if found.largest.max() >= _LARGE
     ]
     if not large:
         return []
     gradient = max(
-        (found.largest[-1] for event, found in measured_tensors(run) if is_backward(run, event)),
+        (
+            float(np.median(found.largest[-_MANY:]))  # one batch may be unlike all others
+            for event, found in measured_tensors(run)
+            if is_backward(run, event)
+        ),
         default=0.0,
     )
+    least = max(_LARGE, (_BESIDE * gradient) ** 2)
     if not gradient:
         return []
     values = VariableValues(run, dataflow.calls)
     beyond = [
-        (replace(event, index=int(found.rows[-1])), found, slot)
+        _kept(run, event, slot, found, least)
         for event, read in large
         for slot, found in values.of_measured(event, read)
-        if slot.slot_of
-        and len(found) >= _MANY
-        and found.largest[-_MANY:].min() >= _HUGE
-        and np.sqrt(found.largest[-1]) >= _BESIDE * gradient
+        if slot.slot_of and len(found) >= _MANY and found.largest[-_MANY:].min() >= least
     ]
+    beyond = [one for one in beyond if one.size >= _HUGE or _is_harmed(dataflow, one)]
     if not beyond:
         return []
-    beyond.sort(key=lambda one: -one[1].largest[-1])
-    event, found, slot = beyond[0]
-    size = float(found.largest[-1])
+    beyond.sort(key=lambda one: -one.size)
+    most = beyond[0]
     evidence = (
-        f"{slot.optimizer} keeps {slot.name} of up to {size:.3g}{_since(run, found)}, "
-        f"whose root is {np.sqrt(size):.3g}, while gradients are at most {gradient:.3g}"
+        f"{most.slot.optimizer} keeps {most.slot.name} of up to {most.size:.3g}{most.text}, "
+        f"whose root is {np.sqrt(most.size):.3g}, while gradients are at most {gradient:.3g}"
     )
-    layer, others = first_and_others(layer_of_variable(dataflow, slot) for _, _, slot in beyond)
+    layer, others = first_and_others(layer_of_variable(dataflow, one.slot) for one in beyond)
     return [
         Suspect(
-            event,
+            most.event,
             OPTIMIZER_SLOT_EXPLODED,
             Match("likely", evidence),
-            len(found),
+            most.times,
             layer,
             others,
+            since=most.since,
         )
     ]
 
 
-def _since(run: Run, found: Magnitudes) -> str:
-    """Say in which step it was first measured to be that large, where it had been smaller."""
+def _kept(run: Run, event: TensorEvent, slot: Variable, found: Magnitudes, least: float) -> _Kept:
+    """Return what an optimizer keeps of a variable.
+
+    Args:
+        run: The run.
+        event: A computation of its value.
+        slot: The variable that holds it.
+        found: The magnitudes of the values.
+        least: From which on it is beyond all gradients.
+    """
     steps, largest = by_step(run, found)
-    first = int(np.argmax(largest >= _HUGE))
-    return f" (beyond {_HUGE:.0e} by step {steps[first]:,})" if first else ""
+    since, text = None, ""
+    if steps.size:
+        small = np.flatnonzero(largest < least)
+        first = int(small[-1]) + 1 if small.size else 0
+        since = int(steps[first])
+        if first:
+            text = (
+                f" ({largest[first - 1]:.3g} in step {steps[first - 1]:,}, "
+                f"{largest[first]:.3g} in step {since:,})"
+            )
+    last = replace(event, index=int(found.rows[-1]))
+    return _Kept(last, slot, float(found.largest[-1]), since, text, len(found))
+
+
+def _is_harmed(dataflow: Dataflow, kept: _Kept) -> bool:
+    """Whether no loss gets smaller after what is kept has become that large."""
+    return kept.since is not None and not falls_after(dataflow, kept.since)
