@@ -1051,6 +1051,57 @@ def test_layers_whose_gradients_are_zero_all_the_time(tmp_path: Path) -> None:
     assert told == [("layer-never-changes", "first")]
 
 
+@pytest.mark.parametrize(
+    ("down", "up", "expected"),
+    [
+        (0.0, 0.0, ["layer-never-changes"]),
+        (0.3, 0.0, []),  # as an adapter begins
+        (0.0, 0.3, []),
+        (0.3, 0.3, []),
+    ],
+)
+def test_weights_of_a_layer_that_begin_with_zero_after_another_training(
+    tmp_path: Path, down: float, up: float, expected: list[str]
+) -> None:
+    """What it was trained in before has gradients in steps of its own, and more of them."""
+    recorded = program(tmp_path)
+    recorded.layer(1, 0, "base", "Dense")
+    recorded.layer(2, 0, "adapter", "Adapter")
+    recorded.graph("g", "g")
+    recorded.function("g", "g", "v1", "v2", captured=(1, 2))
+    for number, layer in ((1, "base"), (2, "base"), (3, "base")):
+        recorded.op("f", "MatMul", f"{layer}/MatMul_{number}", "x:0", "y:0", layer=1)
+        recorded.op("f", "MatMul", f"gradient_tape/{layer}/MatMul_{number}/MatMul", "x:0", "y:0")
+    recorded.op("g", "MatMul", "base/MatMul", "x:0", "y:0", layer=1)
+    recorded.op("g", "MatMul", "gradient_tape/base/MatMul/MatMul", "x:0", "y:0")
+    for number, name in ((1, "down"), (2, "up")):
+        recorded.variable(number, layer=2, name=name)
+        recorded.op("g", "Placeholder", f"v{number}")
+        recorded.op("g", "ReadVariableOp", f"adapter/{name}", f"v{number}:0")
+        recorded.op("g", "MatMul", f"adapter/MatMul_{number}", "x:0", f"adapter/{name}:0", layer=2)
+        gradient = f"gradient_tape/adapter/MatMul_{number}/MatMul"
+        recorded.op("g", "MatMul", gradient, f"adapter/MatMul_{3 - number}:0", "y:0")
+        recorded.op("g", "AssignSubVariableOp", f"assign{number}", f"v{number}:0", f"{gradient}:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    for step in range(2 * STEPS):
+        values = {f"gradient_tape/base/MatMul_{number}/MatMul": 0.1 for number in (1, 2, 3)}
+        if step >= STEPS:
+            values = {"gradient_tape/base/MatMul/MatMul": 0.1, "adapter/down": down}
+            values |= {"adapter/up": up, "adapter/MatMul_1": down, "adapter/MatMul_2": up}
+            values |= {"gradient_tape/adapter/MatMul_1/MatMul": up}
+            values |= {"gradient_tape/adapter/MatMul_2/MatMul": down}
+        graph = "f" if step < STEPS else "g"
+        for name, value in values.items():
+            recorded.trace(graph, name, some(value), serial=step + 1, extremes=True)
+        recorded.execution(graph, [], {step + 10: some(1)}, graph, serial=step + 1)
+    found = diagnose(recorded.open()).suspects
+    assert [one.rule for one in found] == expected
+    for one in found:
+        assert (one.step, one.layer and one.layer.path) == (STEPS, "adapter")
+        assert "down, up: all weights are 0, and of layer adapter: its gradients" in one.evidence
+        assert "begin with random numbers" in one.fix
+
+
 @pytest.mark.parametrize("falls", [False, True])
 def test_a_layer_that_is_given_only_zeros(tmp_path: Path, falls: bool) -> None:
     """Where the loss falls all the same, one of several arrays may be 0 in all examples."""

@@ -42,12 +42,13 @@ class LayerGradient(NamedTuple):
     largest: Floats
 
 
-def gradients_of_layers(
+def gradients_by_training(
     run: Run, measured: list[tuple[TensorEvent, Magnitudes]]
-) -> list[LayerGradient]:
-    """Return the gradients of layers by step, of those that are measured in the same steps.
+) -> list[list[LayerGradient]]:
+    """Return the gradients of layers by step, of each training those measured in the same steps.
 
-    A step in which something was bad first is measured for what was recorded together with that.
+    A model may be trained in other steps than another, or than what it is made of was before.  A
+    step in which something was bad first is measured for what was recorded together with that.
     """
     layers = LayersOfOps(run)
     found: dict[frozenset[int], list[LayerGradient]] = defaultdict(list)
@@ -64,13 +65,20 @@ def gradients_of_layers(
     def number_measured_in(same: frozenset[int]) -> int:
         return sum(len(some) for steps, some in found.items() if same <= steps)
 
-    same = max(found, key=lambda same: (number_measured_in(same), len(same)), default=frozenset())
-    return [
-        gradient._replace(largest=gradient.largest[np.isin(sorted(steps), list(same))])
-        for steps, some in found.items()
-        if same <= steps
-        for gradient in some
-    ]
+    trainings = []
+    left = set(found)
+    while left:
+        same = max(left, key=lambda same: (number_measured_in(same), len(same)))
+        trainings.append(
+            [
+                gradient._replace(largest=gradient.largest[np.isin(sorted(steps), list(same))])
+                for steps, some in found.items()
+                if same <= steps
+                for gradient in some
+            ]
+        )
+        left = {steps for steps in left if steps.isdisjoint(same)}
+    return trainings
 
 
 def lost_at(dataflow: Dataflow, event: TensorEvent) -> TensorEvent:

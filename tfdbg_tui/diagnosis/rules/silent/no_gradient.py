@@ -39,11 +39,16 @@ if TYPE_CHECKING:
 _NAMED = 3  # variables
 
 
-def find_unreached(dataflow: Dataflow, gradients: list[LayerGradient]) -> Iterator[Suspect]:
+def find_unreached(
+    dataflow: Dataflow,
+    measured: list[tuple[TensorEvent, Magnitudes]],
+    gradients: list[LayerGradient],
+) -> Iterator[Suspect]:
     """Yield the first gradient of each layer whose gradients are 0 from the beginning on.
 
     Args:
         dataflow: Of the run.
+        measured: Its tensors that were measured often enough.
         gradients: Those of its layers.
     """
     by_layer: dict[Layer, list[LayerGradient]] = defaultdict(list)
@@ -57,7 +62,11 @@ def find_unreached(dataflow: Dataflow, gradients: list[LayerGradient]) -> Iterat
         steps = len(some[0].largest)
         evidence = f"layer {layer.path}: its gradients are 0 in all {steps:,} steps measured"
         rule = LAYER_NEVER_CHANGES
-        if all(_is_of_zeros(dataflow, gradient.event) for gradient in some):
+        zero = [one for _, one in _products_with_zeros(dataflow, measured) if one.layer == layer]
+        if len(zero) > 1:  # The gradient of one alone is not made of itself.
+            names = ", ".join(sorted(variable.name for variable in zero)[:_NAMED])
+            rule, evidence = ZERO_WEIGHTS, f"{names}: all weights are 0, and of {evidence}"
+        elif all(_is_of_zeros(dataflow, gradient.event) for gradient in some):
             if learns:
                 continue  # One of several arrays may be 0 on purpose.
             rule, evidence = LAYER_OF_ZEROS, f"{evidence}, as what it is given is"

@@ -10,7 +10,7 @@ from tfdbg_tui.diagnosis.history import measured_tensors
 from tfdbg_tui.diagnosis.rules.silent.dead_relu import find_off, is_given
 from tfdbg_tui.diagnosis.rules.silent.fading import find_fading
 from tfdbg_tui.diagnosis.rules.silent.gradient_underflow import find_underflowing
-from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY, gradients_of_layers
+from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY, gradients_by_training
 from tfdbg_tui.diagnosis.rules.silent.no_gradient import find_no_gradient, find_unreached
 from tfdbg_tui.diagnosis.rules.silent.norm_of_one import find_norms_of_one
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
@@ -32,22 +32,21 @@ def find_stalled(dataflow: Dataflow) -> list[Suspect]:
     if not dataflow.variables.trained:
         return [one for one in find_off(dataflow, measured) if is_given(dataflow, one)]
     norms = find_norms_of_one(dataflow, measured)
-    gradients = [
-        gradient
-        for gradient in gradients_of_layers(dataflow.run, measured)
-        if gradient.layer not in norms.behind or gradient.largest.any()
+    trainings = [
+        [one for one in gradients if one.layer not in norms.behind or one.largest.any()]
+        for gradients in gradients_by_training(dataflow.run, measured)
     ]
-    found = [
-        *find_off(dataflow, measured),
-        *find_saturated(dataflow, measured),
-        *find_vanishing(dataflow, gradients),
-        *find_fading(dataflow, measured),
-    ]
-    found = found or list(find_underflowing(dataflow, gradients))
-    if any(gradient.largest.any() for gradient in gradients):
-        found = found or list(find_unreached(dataflow, gradients))
-    else:
-        found = found or list(find_no_gradient(dataflow, measured, gradients))
+    found = [*find_off(dataflow, measured), *find_saturated(dataflow, measured)]
+    for gradients in trainings:
+        found += find_vanishing(dataflow, gradients)
+    found += find_fading(dataflow, measured)
+    for gradients in trainings:
+        found = found or list(find_underflowing(dataflow, gradients))
+    for gradients in trainings:
+        if any(gradient.largest.any() for gradient in gradients):
+            found = found or list(find_unreached(dataflow, measured, gradients))
+        else:
+            found = found or list(find_no_gradient(dataflow, measured, gradients))
     return [*norms.suspects, *found]
 
 
