@@ -532,6 +532,51 @@ def test_a_call_that_is_refused_has_lost_nothing(tmp_path: Path) -> None:
     assert diagnose(open_run(tmp_path)).verdict == "clean"
 
 
+def _on_gpu(x: Any) -> Any:
+    with tf.device("/device:GPU:7"):
+        return x + x
+
+
+def _without_kernel(x: Any) -> Any:
+    size = tf.raw_ops.CudnnRNNParamsSize(
+        num_layers=1, num_units=2, input_size=3, T=tf.float32, S=tf.int32
+    )
+    return x + tf.cast(size, tf.float32)
+
+
+_UNPLACED = pytest.mark.parametrize("unplaced", [_on_gpu, _without_kernel])
+
+
+@_UNPLACED
+@pytest.mark.parametrize("inner", [False, True])
+def test_a_run_that_no_device_can_do(tmp_path: Path, unplaced: Any, *, inner: bool) -> None:
+    """It is refused as a whole, as where programs fall back to the CPU, but for inner functions."""
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.random.uniform([1])
+        wanted = tf.function(unplaced)(tf.math.log(x)) if inner else unplaced(x)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(wanted)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        session.run(tf.random.uniform([1]) + 1.0)
+    dump.disable_dump_debug_info()
+    assert diagnose(open_run(tmp_path)).verdict == ("incomplete" if inner else "clean")
+
+
+@_UNPLACED
+def test_a_function_that_no_device_can_run_has_lost_nothing(tmp_path: Path, unplaced: Any) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    tf.config.set_soft_device_placement(False)
+    try:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.function(unplaced)(tf.constant([0.0]))
+    finally:
+        tf.config.set_soft_device_placement(True)
+    tf.square(tf.constant([2.0]))
+    dump.disable_dump_debug_info()
+    assert diagnose(open_run(tmp_path)).verdict == "clean"
+
+
 def test_a_call_that_fails_as_the_program_wants_is_clean(tmp_path: Path) -> None:
     @tf.function
     def inverse(matrix: Any) -> Any:

@@ -48,6 +48,16 @@ Its name begins with that of what calls the function.
 _REFUSED_CALL = re.compile(r"cannot compute \S+ as input #\d+")
 """What TensorFlow says where a function is called with a tensor of another type."""
 
+_UNPLACED = re.compile(
+    r"^(?:Unable to find any devices for spec "
+    r"|(Cannot assign a device for operation |No OpKernel was registered to support Op ))",
+    re.MULTILINE,
+)
+"""What TensorFlow says of an op that no device can run.
+
+Behind the last two the message names the op; then it names what called the function of that.
+"""
+
 _NAMED_FEED = re.compile(r"\{\{node _arg_(.+)_\d+_(\d+)\}\}")
 """The op of a fed tensor, in the name of the op that takes its value, and its number among all."""
 
@@ -57,9 +67,13 @@ def is_expected(error: BaseException) -> bool:
     return isinstance(error, _EXPECTED_ERRORS)
 
 
-def is_refused(error: tf.errors.OpError) -> bool:
-    """Return whether a call was refused for its arguments: nothing of it ran."""
-    return _REFUSED_CALL.match(error.message) is not None
+def is_refused(error: BaseException) -> bool:
+    """Return whether a run or call was refused, for arguments or devices: nothing of it ran."""
+    if not isinstance(error, tf.errors.OpError):
+        return False
+    unplaced = _UNPLACED.search(error.message)
+    is_outermost = unplaced and error.message.count("[[") == (1 if unplaced[1] else 0)
+    return bool(_REFUSED_CALL.match(error.message) or is_outermost)
 
 
 def why_lost(error: BaseException) -> str:

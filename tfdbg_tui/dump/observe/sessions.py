@@ -235,7 +235,7 @@ class SessionPlans:
         Returns:
             None where an op may give something else than it gave then.
         """
-        if not isinstance(error, tf.errors.OpError) or failed_runs.is_expected(error):
+        if not isinstance(error, tf.errors.OpError) or _has_lost_nothing(error):
             return None
         graph = session.graph
         with self._lock:
@@ -273,7 +273,7 @@ class SessionPlans:
             run: The run, at its end.
             error: What was raised.
         """
-        if not (failed_runs.is_expected(error) or _cannot_be_fetched(run, error)):
+        if not (_has_lost_nothing(error) or _cannot_be_fetched(run, error)):
             what = f"what {run.plan.name} computed before it failed"
             self.skip_once(graph, what, failed_runs.why_lost(error))
 
@@ -439,6 +439,11 @@ def _reached(state: _GraphState, wanted: Iterable[Any], fed: frozenset[str]) -> 
         todo += [tensor.op for tensor in op.inputs if _is_computed(tensor, fed)]
         todo += op.control_inputs
     return [recorded for name, recorded in state.ops.items() if name in names]
+
+
+def _has_lost_nothing(error: BaseException) -> bool:
+    """Return whether an error is no failure of what a run computes, or was raised before it ran."""
+    return failed_runs.is_expected(error) or failed_runs.is_refused(error)
 
 
 def _cannot_be_fetched(run: SessionRun, error: BaseException) -> bool:
