@@ -118,6 +118,7 @@ def test_the_iteration_of_a_loop_is_told(tmp_path: Path) -> None:
     ("line", "expression", "marked"),
     [
         ("  é = y * tf.math.log(p) + tf.math.log(q)", "tf.math.log(q)", True),
+        ("  tf.math.log(q) + y", "tf.math.log(q)", True),
         ("  return tf.math.log(p)  # (of p)", "tf.math.log(p)", False),
         ("  y = 1 - tf.math.log(p)", "", False),
     ],
@@ -139,6 +140,19 @@ def test_what_ran_of_a_line_is_marked_where_it_does_more(
     code = lines.index(next(text for text in lines if text.strip() == line.strip()))
     marks = " " * lines[code].index(expression) + "^" * len(expression)
     assert (lines[code + 1] == marks) is marked
+
+
+def test_of_a_long_line_what_ran_is_shown(tmp_path: Path) -> None:
+    made = Program(tmp_path)
+    made.lines = [f"loss = {' + '.join(['weight'] * 15)} + tf.math.log(p) + 1"]
+    made.graph("f", "f")
+    made.op("f", "Log", "Log", line=1, expression="tf.math.log(p)")
+    made.trace("f", "Log", floats(np.nan))
+    lines = to_text(diagnose(made.open())).split("\n")
+    code = next(number for number, text in enumerate(lines) if "tf.math.log(p)" in text)
+    assert lines[code].split()[0].startswith("…")
+    assert lines[code + 1].count("^") == len("tf.math.log(p)")
+    assert lines[code + 1].index("^") == lines[code].index("tf.math.log(p)")
 
 
 def test_text_tells_what_where_why_and_how(

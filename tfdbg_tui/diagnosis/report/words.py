@@ -140,20 +140,23 @@ def _card(parts: Sequence[Part], finding: Finding | None, bullet: str = "") -> I
             text += _recorded(finding)
         yield paragraph(part.label, text)
         if part.kind == "source" and finding and finding.location and finding.location.code:
-            indent = " " * (_LABEL + 2) + "    "
-            yield indent + _cut(printable(with_blanks(finding.location.code)))
-            yield from (indent + mark for mark in _marks_below(finding.location))
+            yield from (" " * (_LABEL + 6) + text for text in _code(finding.location))
 
 
-def _marks_below(location: Location) -> Iterator[str]:
-    """Yield the marks below what ran of a line, where it does more and that is shown."""
-    if location.columns is None:
+def _code(location: Location) -> Iterator[str]:
+    """Yield a line of code, and marks below what ran of it, where it does more than that."""
+    code, columns = printable(with_blanks(location.code)), location.columns
+    if columns is None:
+        yield _cut(code)
         return
-    first, end = location.columns
-    before, text = location.code[:first], location.code[first:end]
+    before, text = location.code[: columns[0]], location.code[slice(*columns)]
     start, width = (len(printable(with_blanks(part))) for part in (before, text))
-    if start + width <= _WIDEST:
-        yield " " * start + "^" * width
+    left_out = max(0, start + width - _WIDEST + 2)
+    if left_out and left_out >= start:  # There is no room for all of it.
+        yield _cut(code)
+        return
+    yield _cut("…" * bool(left_out) + code[left_out:])
+    yield " " * (start - left_out + bool(left_out)) + "^" * width
 
 
 def _cut(code: str) -> str:
