@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.diagnosis.tiny import Program, floats
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import RecordedLogdirs
     from tests.tui.conftest import Open, Opened
 
@@ -36,6 +40,20 @@ async def test_a_change_that_is_not_on_screen_is_told(
     async with open_app(logdirs["mnist"], SMALL, at_root=True) as opened:
         await opened.press("a", *keys)
         assert told in message(opened)
+
+
+async def test_alerts_that_list_nothing_do_not_show_a_tensor(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.execution("Mul", [], {1: floats(2.0)})
+    made.execution("Square", [1], {2: floats(4.0)})
+    made.open()
+    async with open_app(tmp_path, SMALL) as opened:
+        await opened.press("1", "i")
+        assert message(opened) == "Square:0"
+        await opened.press("w", "c")
+        assert message(opened) == "there is nothing to copy here"
 
 
 @pytest.mark.parametrize("keys", [["6", "H"], ["1", "r"], ["4", "b"], ["3", "o"], ["3", "j"]])

@@ -174,6 +174,8 @@ class Commands:
         if text:
             where = clipboard.copy(self._app, self._charset.safe(text))
             self._parts.say(f"copied{where}: {text}")
+        else:
+            self._parts.say("there is nothing to copy here")
 
     def do_copy_link(self) -> None:
         """Copy the command that opens the app on the focused place."""

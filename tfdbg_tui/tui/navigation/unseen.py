@@ -33,17 +33,18 @@ def unseen_change(
         if not is_shown(pane):
             return f"{pane_named(pane).title}: {change}"
     if focused_event(snapshot, after) != focused_event(snapshot, before):
-        return "" if _shows_tensor(after, is_shown) else _in_words(snapshot, after)
+        return "" if _shows_tensor(snapshot, after, is_shown) else _in_words(snapshot, after)
     if after.place != before.place and after.place and not any(map(is_shown, _WITH_LINES)):
         return f"{file_name(after.place.path)}:{after.place.line}"
     return ""
 
 
-def _shows_tensor(focus: Focus, is_shown: Callable[[str], bool]) -> bool:
+def _shows_tensor(snapshot: Snapshot, focus: Focus, is_shown: Callable[[str], bool]) -> bool:
     """Whether the focused tensor is on screen: see `in_view`."""
     spec = pane_named(focus.pane)
-    elsewhere = pane_of_subject(focus), "graph_structure"
-    return spec.rows.LISTS_EVENTS or spec.answers_why or any(map(is_shown, elsewhere))
+    if spec.answers_why or (spec.rows.LISTS_EVENTS and spec.rows.count(snapshot, focus)):
+        return True
+    return any(map(is_shown, (pane_of_subject(focus), "graph_structure")))
 
 
 def _in_words(snapshot: Snapshot, focus: Focus) -> str:
