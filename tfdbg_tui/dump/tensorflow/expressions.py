@@ -31,7 +31,8 @@ def running_expression(frame: FrameType) -> Expression | None:
     Args:
         frame: The frame.
     """
-    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    unit = max(0, frame.f_lasti) // 2  # -1 where a handler of a signal runs before the first
+    positions = itertools.islice(frame.f_code.co_positions(), unit, None)
     line, end_line, column, end_column = next(positions, (None, None, None, None))
     if line is None or end_line is None or column is None or end_column is None:
         return None
