@@ -78,7 +78,7 @@ def _expressions(node: ast.AST) -> Iterator[ast.expr]:
             yield from _expressions(child)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def _statements(path: str, *, is_generated: bool) -> list[ast.stmt]:
     """Return the statements of a file; none where it cannot be parsed.
 
