@@ -15,6 +15,7 @@ from tfdbg_tui.dump.observe.compiled import CompiledBuffer
 from tfdbg_tui.dump.observe.groups import Group
 from tfdbg_tui.dump.observe.magnitudes import ExecutionCount
 from tfdbg_tui.dump.observe.references import VariableMemory, When
+from tfdbg_tui.dump.observe.rewritten import is_rewritten
 from tfdbg_tui.dump.observe.v1_control_flow import ControlFlow
 from tfdbg_tui.dump.tensorflow import devices, functions, graph_ops
 from tfdbg_tui.dump.tensorflow.function_defs import EFFECTS
@@ -77,7 +78,7 @@ class FunctionOps:
         added.makers = {recorded.op.name: recorded for recorded in ops}
         ops = self._outside_v1_control_flow(graph, ops)
         ops = [recorded for recorded in ops if body.runs(recorded.op)]
-        added.unreadable = self._unreadable(graph, ops)
+        added.unreadable = self._unreadable(graph, ops) | self._rewritten(added, ops)
         if added.usage.compiled:
             self._add_compiled(added, graph, ops)
             return
@@ -158,6 +159,13 @@ class FunctionOps:
             what = f"what {graph.name} reads of a variable before it updates that"
             self._dump.skip(what, "it may be overwritten before it is looked at", graph)
         return frozenset(tensor.name for tensor in found)
+
+    def _rewritten(self, added: AddedGraph, ops: list[RecordedOp]) -> frozenset[str]:
+        """Return the names of the tensors that TensorFlow does not compute unless looked at."""
+        if self._options.mode is TensorDebugMode.NO_TENSOR:
+            return frozenset()
+        outputs = (tensor for recorded in ops for tensor in recorded.op.outputs)
+        return frozenset(t.name for t in outputs if is_rewritten(t, added.user))
 
     def _add_compiled(self, added: AddedGraph, graph: Any, ops: list[RecordedOp]) -> None:
         options = self._options

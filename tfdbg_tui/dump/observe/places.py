@@ -172,7 +172,8 @@ class AddedGraph:
         numbered: Whether they use `number_of_call`.
         makers: The ops of the program's graph by their names.
         devices: The names of devices.
-        unreadable: The names of tensors that must not be looked at; see `references`.
+        unreadable: The names of tensors that must not be looked at; see `references` and
+            `rewritten`.
         kept: What has to live as long as a function with these ops.
     """
 
@@ -226,6 +227,14 @@ class AddedGraph:
         is_elsewhere = usage.in_session or usage.device or devices.has_accelerator()
         if is_elsewhere or not all(map(self.has, op.inputs)):
             return None
+        return self.user(tensor)
+
+    def user(self, tensor: Any) -> Any:
+        """Return the op that takes a tensor; None where several do, or the caller of the function.
+
+        Args:
+            tensor: A tensor of the program's graph.
+        """
         users = {user.name: user for user in tensor.consumers() if self._body.runs(user)}
         returned = {reference for reference, _ in self._body.outputs()}
         is_alone = len(users) == 1 and self._body.reference(tensor) not in returned

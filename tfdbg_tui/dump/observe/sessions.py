@@ -24,6 +24,7 @@ from tfdbg_tui.dump.observe import (
     magnitudes,
     observed,
     references,
+    rewritten,
     row_ops,
     run_order,
     update_order,
@@ -40,6 +41,7 @@ from tfdbg_tui.dump.tensorflow import (
     session_stages,
 )
 from tfdbg_tui.wire.events import SESSION_RUN
+from tfdbg_tui.wire.modes import TensorDebugMode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -344,6 +346,9 @@ class SessionPlans:
         sinks = RunSinks(maker, state.sinks, flow, copies)
         items = self._observed(graph, state, ops, doubtful=doubtful)
         running, before = _looked_at(run_ops, memory, flow, fed)
+        gone = self._rewritten(items, run_ops, wanted)
+        items = [item for item in items if item.tensor.name not in gone]
+        running, before = running - gone, before - gone
         self._skip_unseen(graph, items, running | before | fed)
         return Plan(
             name,
@@ -357,6 +362,22 @@ class SessionPlans:
             switches=switches,
             rows=rows,
         )
+
+    def _rewritten(
+        self, items: Iterable[Observed], run_ops: Sequence[Any], wanted: Wanted
+    ) -> frozenset[str]:
+        """Return the names of the tensors that TensorFlow does not compute unless looked at.
+
+        Args:
+            items: The tensors to record.
+            run_ops: What the run computes.
+            wanted: What the program wants of it.
+        """
+        if self._options.mode is TensorDebugMode.NO_TENSOR:
+            return frozenset()
+        only_user = rewritten.users_in_run(run_ops, wanted.fetches)
+        tensors = (item.tensor for item in items)
+        return frozenset(t.name for t in tensors if rewritten.is_rewritten(t, only_user))
 
     def _skip_unseen(self, graph: Any, items: Sequence[Observed], seen: AbstractSet[str]) -> None:
         """Say in the dump which of a run's tensors can never be looked at.

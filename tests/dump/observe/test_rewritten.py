@@ -1,0 +1,74 @@
+"""TensorFlow's graph optimizer changes numbers: a dump must not keep it from that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.tensorflow
+tf = pytest.importorskip("tensorflow")
+
+import tfdbg_tui  # noqa: E402
+
+PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    "epsilon beside 1": lambda x: tf.math.log(1.0 - x + 1e-9),
+    "epsilon beside a number": lambda x: tf.math.log(x - x * 1.0 + 1e-9),
+    "constants that divide": lambda x: x * 1e20 * 1e30 / 1e30,
+    "logarithm of a softmax": lambda x: tf.math.log(tf.nn.softmax(x * 200.0)),
+    "a cast constant": lambda x: tf.math.log(1.0 - x + tf.cast(1e-9, tf.float32)),
+}
+MODES = ("ADAPTIVE", "CONCISE_HEALTH", "FULL_HEALTH", "FULL_TENSOR", "SHAPE")
+
+
+def results(compute: Callable[[Any], Any]) -> list[Any]:
+    """Return what functions give for few and for many elements, with a gradient, and a session."""
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(compute(x))
+        return loss, tape.gradient(loss, x)
+
+    some = np.array([[0.5, 1.0, 0.0]], np.float32)
+    many = np.repeat(some, 3000, axis=1)
+    found = [tf.function(compute)(x).numpy() for x in (tf.constant(some), tf.constant(many))]
+    found += [part.numpy() for part in step(tf.constant(some))]
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, [None, None])
+        found.append(session.run(compute(x), {x: some}))
+    return found
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_those_without_a_dump(tmp_path: Path, name: str, mode: str) -> None:
+    expected = results(PROGRAMS[name])
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), mode, -1)
+    try:
+        found = results(PROGRAMS[name])
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_what_others_take_as_well_is_on_record(tmp_path: Path) -> None:
+    @tf.function
+    def compute(x: Any) -> Any:
+        alone, shared = 1.0 - x, 2.0 - x
+        return tf.math.log(alone + 1e-9), shared + 1e-9, shared * 2.0
+
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    compute(tf.constant([0.5]))
+    tfdbg_tui.disable_dump_debug_info()
+    run = tfdbg_tui.open_run(str(tmp_path))
+    names = {row.op_name for row in run.graph_executions}
+    assert {"sub_1", "add", "add_1", "mul"} <= names
+    assert "sub" not in names

@@ -1,0 +1,77 @@
+"""Which tensors there are only while something looks at them.
+
+TensorFlow's graph optimizer adds constants up before anything else is added to them: of ``1 - p +
+1e-9`` it makes ``1 - p``, as 1 + 1e-9 is 1 in float32.  It does so where nothing else takes what
+``1 - p`` gives, so that to look at that would keep the program from its ∞.  For the same reason
+nobody may look at a softmax whose logarithm alone is taken, of which it makes a log_softmax.
+
+Source: ``ConstantFolding::PrepareConstantPushDown`` and ``LogSoftmaxStage`` in
+tensorflow/core/grappler/optimizers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_SUMS = frozenset(("Add", "AddV2", "Sub"))
+_PRODUCTS = frozenset(("Div", "Mul", "RealDiv"))
+_LOW_PRECISION = frozenset((tf.float16, tf.bfloat16))
+"""Of these TensorFlow leaves the order of additions as it is."""
+_MAX_DEPTH = 4
+
+
+def is_rewritten(tensor: Any, only_user: Callable[[Any], Any]) -> bool:
+    """Return whether TensorFlow computes something else in place of a tensor and what takes it.
+
+    Args:
+        tensor: The tensor.
+        only_user: Returns the op that alone takes a tensor; None where several do, or the program.
+    """
+    op_type = tensor.op.type
+    if op_type == "Softmax":
+        user = only_user(tensor)
+        return user is not None and user.type == "Log"
+    for family in (_SUMS, _PRODUCTS):
+        if op_type in family and tensor.dtype.base_dtype not in _LOW_PRECISION:
+            user = only_user(tensor)
+            return user is not None and user.type in family and _has_constant(user)
+    return False
+
+
+def users_in_run(ops: Iterable[Any], fetched: Iterable[Any]) -> Callable[[Any], Any]:
+    """Return a function that returns the op that alone takes a tensor in a run of a session.
+
+    Args:
+        ops: What runs.
+        fetched: The tensors that the program gets: of these the function returns None.
+    """
+    running = {op.name for op in ops}
+    given = {tensor.name for tensor in fetched}
+
+    def only_user(tensor: Any) -> Any:
+        users = {user.name: user for user in tensor.consumers() if user.name in running}
+        is_alone = len(users) == 1 and tensor.name not in given
+        return next(iter(users.values())) if is_alone else None
+
+    return only_user
+
+
+def _has_constant(op: Any) -> bool:
+    """Return whether one of the two inputs of an op is a constant, by which it may divide."""
+    left, right = op.inputs
+    return _is_constant(right) or (op.type != "RealDiv" and _is_constant(left))
+
+
+def _is_constant(tensor: Any, depth: int = 0) -> bool:
+    """Return whether TensorFlow knows a tensor before it runs the graph."""
+    op = tensor.op
+    if op.type == "Const":
+        return True
+    if not op.inputs or op.op_def.is_stateful or depth >= _MAX_DEPTH:
+        return False
+    return all(_is_constant(one, depth + 1) for one in op.inputs)
