@@ -90,3 +90,14 @@ def test_a_tensor_of_which_nothing_tells_the_type_is_of_none(
     made.trace("f", "unknown", floats(1.0), mode=TensorDebugMode.CONCISE_HEALTH)
     rows = tensor_rows(made.open(), parse(query))
     assert [row.event.index for row in rows] == found
+
+
+@pytest.mark.parametrize(("query", "found"), [("program", [0]), ("program.py", [1])])
+def test_a_word_is_looked_for_in_lines_where_no_name_has_it(
+    tmp_path: Path, query: str, found: list[int]
+) -> None:
+    made = Program(tmp_path)
+    made.execution("ProgramOp", [], {1: floats(1.0)})
+    made.execution("Log", [], {2: floats(1.0)}, line=7)
+    rows = tensor_rows(made.open(), parse(query), ["execution"])
+    assert [row.event.index for row in rows] == found

@@ -273,11 +273,18 @@ def test_loops_of_as_many_lines_within_the_training_loop_are_part_of_a_step() ->
     assert _of_all(steps, 27)[:7] == [0, 0, 0, 1, 1, 1, 2]
 
 
-def test_words_of_a_sentence_are_no_steps() -> None:
+@pytest.mark.parametrize("sentences", [3, 5])
+def test_words_of_a_sentence_are_no_steps(sentences: int) -> None:
     words, gradients = [(ADD, 5), (ADD, 6), (ADD, 7)] * 4, [(ADD, 8), (ADD, 9)] * 4
-    kinds, stacks = zip(*([(LOAD, 1), *words, *gradients, (ADD, 10)] * 5), strict=True)
+    kinds, stacks = zip(*([(LOAD, 1), *words, *gradients, (ADD, 10)] * sentences), strict=True)
     steps = _steps(list(kinds), list(stacks), gradients=(9,), backward=(8, 9))
-    assert _of_all(steps, len(kinds)) == np.repeat(range(5), 22).tolist()
+    assert _of_all(steps, len(kinds)) == np.repeat(range(sentences), 22).tolist()
+
+
+def test_ops_up_to_the_first_gradient_are_in_no_step() -> None:
+    before = [1, 2, 3] * 3
+    steps = _steps([ADD] * 13, [*before, 9, 9, 9, 9], gradients=(9,))
+    assert _of_all(steps, 13) == [*[None] * 9, 0, 1, 2, 3]
 
 
 def test_a_step_begins_with_what_is_executed_several_times_in_it() -> None:
