@@ -72,6 +72,17 @@ async def test_digits_tab_and_clicks_choose_panes(open_app: Open, logdirs: Recor
         assert opened.focus.pane == "timeline"
 
 
+async def test_a_click_on_the_chosen_row_of_another_pane_stays_there(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"]) as opened:
+        await opened.press("3", "alt+5")
+        await opened.pilot.click("#graph_execution", offset=(10, 2))
+        assert (opened.focus.pane, opened.focus.graph_execution) == ("graph_execution", 0)
+        await opened.pilot.click("#graph_execution", offset=(10, 2))
+        assert opened.focus.pane == "graph_structure", "the second one drills in"
+
+
 async def test_a_key_that_does_nothing_says_so(open_app: Open, logdirs: RecordedLogdirs) -> None:
     async with open_app(logdirs["mnist"]) as opened:
         await opened.press("x")

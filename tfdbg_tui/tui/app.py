@@ -324,7 +324,7 @@ class TfdbgApp(PacedApp):
     def on_virtual_list_touched(self, message: VirtualList.Touched) -> None:
         """Go to a pane that was clicked on; lists in boxes over the panes are none."""
         if isinstance(message.control, Pane):
-            self._navigator.show_pane(message.control.spec.name)
+            self._navigator.touch(message.control.spec.name)
 
     def on_virtual_list_row_clicked(self, message: VirtualList.RowClicked) -> None:
         """See `Navigator`."""

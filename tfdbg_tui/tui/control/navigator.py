@@ -44,6 +44,7 @@ class Navigator:
         self._target_run = _ANY
         self._touched: tuple[str, str] | None = None if target is None else _ANY
         self._waits_for_root: Callable[[Snapshot], None] | None = None
+        self._is_new_pane = False  # whether the mouse was pressed last on a pane without the keys
         self.marks = Marks(parts)
         self.answers: dict[Purpose, list[str]] = {
             "search": [],
@@ -194,11 +195,17 @@ class Navigator:
         with self.acting():
             self.go(partial(navigation.show_pane, pane=pane), jump=False)
 
+    def touch(self, pane: str) -> None:
+        """Go to a pane on which the mouse is pressed."""
+        self._is_new_pane = pane != self._session.focus.pane
+        self.show_pane(pane)
+
     def click(self, pane: str, row: int) -> None:
-        """Focus a row of a pane; a second click on it drills in."""
+        """Focus a row of a pane; a second click on it drills in, but none that chooses the pane."""
+        click = navigation.move_to if self._is_new_pane else navigation.click
 
         def focus_row(snapshot: Snapshot, focus: Focus) -> Focus:
-            return navigation.click(snapshot, replace(focus, pane=pane), row)
+            return click(snapshot, replace(focus, pane=pane), row)
 
         self.drop_target()
         self._parts.search.stop()
