@@ -225,6 +225,8 @@ async def test_enter_goes_to_a_suspect_that_is_no_alert(open_app: Open, tmp_path
         assert opened.snapshot.explanation is not None
         suspect = opened.snapshot.explanation.report.suspects[0].event
         assert opened.focus.graph_execution == suspect.index
+        await opened.press("right_square_bracket")
+        assert "this is the first suspect" in opened.screen()
 
 
 @pytest.mark.parametrize("size", [(120, 40), (200, 60)])

@@ -29,7 +29,10 @@ def step_alert(snapshot: Snapshot, focus: Focus, step: int) -> Focus:
     alerts = snapshot.alerts
     position = alerts.position(focus.alert) if focus.alert else None
     if position is None:
-        return focus_first_alert(snapshot, focus)
+        first = focus_first_alert(snapshot, focus)
+        if first == focus:
+            raise NowhereError("there are no alerts: this is the first suspect")
+        return first
     target = position + step
     if not 0 <= target < len(alerts):
         raise NowhereError("this is the last alert" if step > 0 else "this is the first alert")
