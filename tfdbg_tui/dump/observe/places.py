@@ -61,7 +61,7 @@ class Place(Protocol):
     def only_user(self, tensor: Any) -> Any:
         """Return the op that alone takes a tensor of the program; None where several do.
 
-        None as well where the tensor cannot be computed again of what its op takes.
+        None as well where the tensor, or what else that op takes, cannot be computed again here.
         """
 
 
@@ -223,11 +223,12 @@ class AddedGraph:
 
     def only_user(self, tensor: Any) -> Any:
         """Return the op that alone takes a tensor, or None; see `Place`."""
-        usage, op = self.usage, tensor.op
-        is_elsewhere = usage.in_session or usage.device or devices.has_accelerator()
-        if is_elsewhere or not all(map(self.has, op.inputs)):
+        usage = self.usage
+        if usage.in_session or usage.device or devices.has_accelerator():
             return None
-        return self.user(tensor)
+        user = self.user(tensor)
+        is_there = user is not None and all(map(self.has, (*tensor.op.inputs, *user.inputs)))
+        return user if is_there else None
 
     def user(self, tensor: Any) -> Any:
         """Return the op that takes a tensor; None where several do, or the caller of the function.
@@ -235,7 +236,7 @@ class AddedGraph:
         Args:
             tensor: A tensor of the program's graph.
         """
-        users = {user.name: user for user in tensor.consumers() if self._body.runs(user)}
+        users = {op.name: op for op in tensor.consumers() if self._body.runs(op)}
         returned = {reference for reference, _ in self._body.outputs()}
         is_alone = len(users) == 1 and self._body.reference(tensor) not in returned
         return next(iter(users.values())) if is_alone else None

@@ -43,5 +43,4 @@ def added_bias(item: Observed, place: Place) -> Any:
     is_bias_added = added.type in _SUMS and added.outputs[0].shape == tensor.shape
     if not is_bias_added or item.row.size is None:
         return None
-    biases = [other for other in added.inputs if other is not tensor and other.shape.rank == 1]
-    return biases[0] if len(biases) == 1 else None
+    return next((other for other in added.inputs if other.shape.rank == 1), None)
