@@ -39,6 +39,39 @@ def thrown(recorded: Program, numbers: dict[int, list[float]], reads_at: str) ->
 
 
 @pytest.mark.parametrize(
+    ("reads_at", "lines", "told_at"),
+    [
+        ("update_step", (20, 20), RATE),  # that made the optimizer
+        ("call", (20, 20), 20),  # the program changes its variables itself
+        ("call", (20, 21), 3),  # that asks for gradients
+    ],
+)
+def test_a_divergence_is_told_at_the_line_of_its_rate(
+    tmp_path: Path, reads_at: str, lines: tuple[int, int], told_at: int
+) -> None:
+    recorded = Program(tmp_path)
+    for handle in (1, 2, RATE):
+        recorded.execution("VarHandleOp", [], {handle: np.ones(1, np.float32)}, line=handle)
+    for handle in (1, 2):
+        recorded.variable(handle)
+    for step in range(12):
+        at = 100 * step + 100
+        loss = np.full(1, 1.0 if step < 4 else 1e3, np.float32)
+        recorded.execution("Mean", [], {at: loss}, line=3, extremes=True, step=step)
+        rate = {at + 1: np.full(1, 0.5, np.float32)}
+        reading = {"line": 20, "in_library": reads_at, "extremes": True, "step": step}
+        recorded.execution("ReadVariableOp", [RATE], rate, **reading)
+        for handle, line in zip((1, 2), lines, strict=True):
+            recorded.execution("AssignSubVariableOp", [handle, 99], {}, step=step, line=line)
+    recorded.gradients([1, 2], of_eager=at)
+    (found,) = diagnose(recorded.open()).suspects
+    assert found.rule == "training-diverges"
+    assert found.location is not None
+    assert found.location.line == told_at
+    assert ("its op is at program.py:3" in found.evidence) is (told_at != 3)
+
+
+@pytest.mark.parametrize(
     ("numbers", "reads_at", "told"),
     [
         ({RATE: [0.5]}, "update_step", "the learning rate is 0.5 (of the optimizer made at"),

@@ -12,7 +12,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.dataflow.kept import kept
 from tfdbg_tui.diagnosis.dataflow.variables import READS
-from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, summary_of
+from tfdbg_tui.diagnosis.events import TensorEvent, op_type_of, stack_id_of, summary_of
 from tfdbg_tui.diagnosis.gradients import forward_ops
 from tfdbg_tui.diagnosis.history import by_step, computed, magnitudes_of, sample_of
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS
@@ -131,6 +131,29 @@ def loss_scale(dataflow: Dataflow) -> float:
     """Return by what number losses are multiplied before gradients are asked for; 1 for none."""
     factors = (_factor(dataflow, request) for request in dataflow.run.gradient_requests)
     return max(factors, default=1.0)
+
+
+def scaled_at(dataflow: Dataflow) -> Iterator[int | None]:
+    """Yield the stacks of what multiplies losses by a scale, and of what made that.
+
+    Args:
+        dataflow: Of the run.
+    """
+    for request in dataflow.run.gradient_requests:
+        if _factor(dataflow, request) <= 1.0:
+            continue
+        graph = dataflow.run.graphs.get(request.target_graph_id)
+        if graph is None or request.target is None:
+            product = target_of(dataflow, request)
+            yield stack_id_of(dataflow.run, product) if product is not None else None
+            continue
+        product_op = graph.ops[request.target.op_name]
+        yield product_op.stack_id
+        for given in (graph.ops[one.op_name] for one in product_op.inputs):
+            if given.op_type in READS:
+                key = graph.file_set, dataflow.variables.handle(given)
+                made = dataflow.timeline.maker_in(*key)
+                yield stack_id_of(dataflow.run, made) if made is not None else None
 
 
 def _factor(dataflow: Dataflow, request: GradientRequest) -> float:

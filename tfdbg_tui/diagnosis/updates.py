@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.variables import READS, assigns
 from tfdbg_tui.diagnosis.events import graph_op_of, op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward, is_backward_op
+from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.logdir import GraphOp, Layer, Variable
 
 _CONVERSIONS = frozenset({"Cast", "Identity"})
+_LAST = 256  # eager assignments that are looked at
 _FAR = 4  # ops to an assignment: Adam squares a gradient, subtracts, scales, and adds what it has
 
 
@@ -61,6 +63,33 @@ def changes_variable(dataflow: Dataflow, event: TensorEvent) -> bool:
         event: The tensor.
     """
     return bool(_first_assigned(dataflow, event))
+
+
+def changed_at(dataflow: Dataflow, variable: Variable) -> int | None:
+    """Return the stack of an op that changes a variable in training; None where none is known.
+
+    Eagerly it is that of the last change.
+
+    Args:
+        dataflow: Of the run.
+        variable: The variable.
+    """
+    run, variables = dataflow.run, dataflow.variables
+    steps = VariableValues(run, dataflow.calls).steps
+    for graph in list(run.graphs.values()):
+        if graph.file_set != variable.file_set:
+            continue
+        for op in list(graph.ops.values()):
+            is_assigned = assigns(op.op_type) and variables.handle(op) == variable.handle
+            if is_assigned or steps.get((graph.graph_id, op.name)) == variable:
+                return op.stack_id
+    executions = run.executions
+    rows = executions.of_kinds(lambda kind: assigns(kind.op_type))[-_LAST:]
+    for row in rows[executions.steps.numbers_of(rows) >= 0][::-1].tolist():
+        changed = next(iter(dataflow.timeline.input_ids(row)), 0)
+        if (executions.kind(row).file_set, changed) == variable.key:
+            return int(executions.stack_ids[row])
+    return None
 
 
 def layer_of_variable(dataflow: Dataflow, variable: Variable) -> Layer | None:

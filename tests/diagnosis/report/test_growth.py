@@ -73,7 +73,8 @@ def test_a_divergence_is_told_with_the_weights_that_grew_first(
         recorded.variable(handle, name=name)
         recorded.op("f", "Placeholder", f"v{handle}")
         recorded.op("f", "ReadVariableOp", name, f"v{handle}:0", dtype="float32")
-        recorded.op("f", "AssignSubVariableOp", f"a{handle}", f"v{handle}:0", "g:0", outputs=0)
+        change = f"a{handle}", f"v{handle}:0", "g:0"
+        recorded.op("f", "AssignSubVariableOp", *change, outputs=0, line=10 + handle)
     recorded.op("f", "MatMul", "product", "first:0", "second:0", line=4, dtype="float32")
     recorded.op("f", "Square", "square", "product:0", line=5, dtype="float32")
     recorded.op("f", "Neg", "loss", "square:0", line=6, dtype="float32")
@@ -95,6 +96,8 @@ def test_a_divergence_is_told_with_the_weights_that_grew_first(
         "second": "second, from 0.5 in step 0 to 2",
     }
     assert f"the weights that grew first: {grown[grows]} in step 1" in root.evidence
+    changed_at = {"first": 11, "second": 12}[grows]
+    assert f"in step 1 (changed at program.py:{changed_at})" in root.evidence
 
 
 def test_what_a_loop_computes_in_the_same_step_is_no_step_before(tmp_path: Path) -> None:

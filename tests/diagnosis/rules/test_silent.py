@@ -429,6 +429,35 @@ def test_a_loss_scaler_may_skip_some_steps_but_not_most(
         assert "the loss scale went from 1 to 1.82e-12" in finding.evidence
 
 
+def test_steps_that_a_loss_scale_spoils_are_told_at_its_line(tmp_path: Path) -> None:
+    """What it was is told of all steps, not of those in which other functions read it."""
+    recorded = program(tmp_path)
+    recorded.op("f", "ReadVariableOp", "scale", "w:0")
+    recorded.op("f", "ReadVariableOp", "again", "w:0")
+    recorded.op("f", "Mean", "loss", "x:0", line=6)
+    recorded.op("f", "Mul", "scaled", "loss:0", "scale:0", line=7)
+    recorded.op("f", "Mul", "gradient_tape/Mul", "x:0", "scale:0", line=8)
+    recorded.op("f", "Cast", "gradient_tape/Cast", "gradient_tape/Mul:0", line=8)
+    recorded.op("f", "IsFinite", "IsFinite", "gradient_tape/Cast:0")
+    recorded.gradients([7], of=("f", "scaled:0"))
+    for step in range(20):
+        scale = 2.0 ** min(9 + step, 20 - step // 2)
+        recorded.trace("f", "scale", some(scale, 1), serial=step + 1, extremes=True)
+        if step > 2:
+            for _ in range(2):
+                recorded.trace("f", "again", some(scale, 1), serial=step + 1, extremes=True)
+        recorded.trace("f", "gradient_tape/Mul", some(1e6), serial=step + 1)
+        recorded.trace("f", "gradient_tape/Cast", some(np.inf, dtype=HALF), serial=step + 1)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    (found,) = diagnose(recorded.open()).suspects
+    assert found.rule == "all-steps-skipped"
+    assert found.location is not None
+    assert found.location.line == 7
+    assert "it overflows at program.py:8" in found.evidence
+    assert "the loss scale went from 512 to 2.05e+03 in step 19, the last one" in found.evidence
+    assert "measured, and was at most 6.55e+04" in found.evidence
+
+
 @pytest.mark.parametrize(
     ("first", "halved", "expected"),
     [(2**10, 14, ["loss-scale-below-one"]), (2**15, 14, []), (2**4, 14, [])],

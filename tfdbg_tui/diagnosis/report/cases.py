@@ -10,7 +10,7 @@ import numpy as np
 
 from tfdbg_tui.diagnosis.events import UNKNOWN_OP, graph_id_of, op_name_of, op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_backward_op
-from tfdbg_tui.diagnosis.locations import in_optimizer
+from tfdbg_tui.diagnosis.locations import in_optimizer, location_of
 from tfdbg_tui.diagnosis.losses import loss_scale
 from tfdbg_tui.diagnosis.report.first_large import outlier_of
 from tfdbg_tui.diagnosis.report.gaps import is_circular
@@ -25,6 +25,7 @@ from tfdbg_tui.diagnosis.report.weights import grown_first, weights_by_step
 from tfdbg_tui.diagnosis.report.when import element_of, step_of
 from tfdbg_tui.diagnosis.roots import Health
 from tfdbg_tui.diagnosis.rules.model import Case, Input, User
+from tfdbg_tui.diagnosis.updates import changed_at
 from tfdbg_tui.logdir import TensorSummary
 from tfdbg_tui.logdir.index.training_calls import is_backward_stack
 
@@ -114,7 +115,12 @@ class CaseBuilder:
 
     def _grown_weights(self, event: TensorEvent) -> WeightGrowth | None:
         step = step_of(self._dataflow, event)
-        return grown_first(self._weights, step) if step is not None else None
+        grown = grown_first(self._weights, step) if step is not None else None
+        if grown is None:
+            return None
+        variable, growth = grown
+        line = location_of(self._run, changed_at(self._dataflow, variable))
+        return replace(growth, changed_at=line.short) if line is not None else growth
 
     @cached_property
     def _weights(self) -> dict[Variable, tuple[Int64Array, Floats]]:

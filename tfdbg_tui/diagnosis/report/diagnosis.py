@@ -51,6 +51,7 @@ from tfdbg_tui.diagnosis.rules import explain, overflow
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     IN_ALL_STEPS,
     LOSS_FALLS_WITHOUT_END,
+    LOSS_SCALE_BELOW_ONE,
     NOTHING_TRAINED,
     OPTIMIZER_SLOT_EXPLODED,
     STEPS_TOO_LONG,
@@ -160,7 +161,7 @@ class Diagnosis:
         suspects = tuple(
             self._suspected(one)
             if root is None
-            else _because_of(self._suspected(replace(one, event=root.event)), made[id(root)])
+            else self._skips(replace(one, event=root.event), made[id(root)])
             for one, root in found
             if root is None or root.contained
         )
@@ -269,9 +270,25 @@ class Diagnosis:
             finding = at_line(finding, suspect.line, suspect.stack_id, "its op is at")
         elif suspect.rule not in _OF_NO_LAYER:
             finding = self._finding_lines.at_layer(finding)
-        if suspect.rule in (TRAINING_DIVERGES, LOSS_FALLS_WITHOUT_END):
+        if suspect.rule is LOSS_FALLS_WITHOUT_END:
             return self._finding_lines.with_rates(finding)
-        return self._finding_lines.at_rate(finding) if suspect.rule in _OF_RATE else finding
+        if suspect.rule is TRAINING_DIVERGES:
+            return self._finding_lines.at_rate(finding, "its op is at")
+        if suspect.rule in _OF_RATE:
+            return self._finding_lines.at_rate(finding, "trained at")
+        return finding
+
+    def _skips(self, suspect: Suspect, root: Finding) -> Finding:
+        """Return a finding on steps that are skipped, with what to do about the root of that.
+
+        Args:
+            suspect: The steps.
+            root: The finding on the root, which does no harm but this.
+        """
+        found = self._suspected(suspect)
+        if root.rule == overflow.LOSS_SCALE.id and suspect.rule is not LOSS_SCALE_BELOW_ONE:
+            return self._finding_lines.at_scale(found)
+        return _because_of(found, root)
 
     def _since(self, suspect: Suspect) -> int | None:
         """Return from which step on it is so; None for the step of its tensor."""

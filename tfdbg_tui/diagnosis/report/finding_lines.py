@@ -10,6 +10,9 @@ from tfdbg_tui.diagnosis.events import stack_id_of
 from tfdbg_tui.diagnosis.layers import output_of
 from tfdbg_tui.diagnosis.learning_rates import learning_rates
 from tfdbg_tui.diagnosis.locations import location_of, starts_fit
+from tfdbg_tui.diagnosis.losses import scaled_at
+from tfdbg_tui.diagnosis.untrained import connected_of
+from tfdbg_tui.diagnosis.updates import changed_at
 
 if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.dataflow import Dataflow
@@ -91,13 +94,44 @@ class FindingLines:
         said = f"; the learning rate{'s are' if len(self._rates) > 1 else ' is'} {rates}"
         return replace(found, evidence=f"{found.evidence}{said}") if rates else found
 
-    def at_rate(self, found: Finding) -> Finding:
-        """Return a finding with the learning rate, at the line that made the only optimizer."""
+    def at_rate(self, found: Finding, said: str) -> Finding:
+        """Return a finding with the learning rate, at the line that made the only optimizer.
+
+        Without an optimizer that is known, at the only line that changes what is trained.
+
+        Args:
+            found: The finding.
+            said: What its own line does.
+        """
         told = self.with_rates(found)
-        rate = self._rates[0] if len(self._rates) == 1 else None
-        if rate is None or rate.line is None:
-            return told
-        return at_line(told, rate.line, rate.stack_id, "trained at")
+        if self._rates:
+            lines = [(rate.line, rate.stack_id) for rate in self._rates]
+        else:
+            lines = [*self._changes.items()]
+        line, stack_id = lines[0] if len(lines) == 1 else (None, None)
+        return at_line(told, line, stack_id, said) if line is not None else told
+
+    def at_scale(self, found: Finding) -> Finding:
+        """Return a finding on steps that a loss scale has spoiled at the line of that.
+
+        Where Keras makes it, that may be the one that calls `fit`.
+        """
+        stacks = sorted(scaled_at(self._dataflow), key=lambda one: starts_fit(self._run, one))
+        lines = ((location_of(self._run, stack_id), stack_id) for stack_id in stacks)
+        line, stack_id = next((one for one in lines if one[0] is not None), (None, None))
+        return at_line(found, line, stack_id, "it overflows at") if line is not None else found
+
+    @cached_property
+    def _changes(self) -> dict[Location, int | None]:
+        """The lines that change the variables that tapes are asked for, with their stacks."""
+        asked = {key for request in self._run.gradient_requests for key in connected_of(request)}
+        stacks = (changed_at(self._dataflow, v) for v in self._run.variables if v.key in asked)
+        lines = {location_of(self._run, one): one for one in stacks}
+        return {
+            line: stack_id
+            for line, stack_id in lines.items()
+            if line is not None and not starts_fit(self._run, stack_id)
+        }
 
     @cached_property
     def _rates(self) -> list[LearningRate]:

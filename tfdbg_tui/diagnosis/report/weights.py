@@ -39,8 +39,8 @@ def weights_by_step(dataflow: Dataflow) -> dict[Variable, tuple[Int64Array, Floa
 
 def grown_first(
     weights: Mapping[Variable, tuple[Int64Array, Floats]], until: int
-) -> WeightGrowth | None:
-    """Return which weights had grown most in the first step in which any had.
+) -> tuple[Variable, WeightGrowth] | None:
+    """Return the weights that had grown most in the first step in which any had, and how far.
 
     Args:
         weights: How large they were; see `weights_by_step`.
@@ -49,7 +49,7 @@ def grown_first(
     Returns:
         None where no weights had grown, as far as was measured.
     """
-    grown: list[tuple[int, float, WeightGrowth]] = []
+    grown: list[tuple[int, float, Variable, WeightGrowth]] = []
     most = 1.0
     for variable, (steps, largest) in weights.items():
         steps, largest = steps[steps <= until], largest[steps <= until]
@@ -58,6 +58,9 @@ def grown_first(
             continue
         first, last, place = float(largest[0]), float(largest[far[0]]), int(steps[far[0]])
         growth = WeightGrowth(variable.name, int(steps[0]), first, place, last)
-        grown.append((place, -last / first, growth))
+        grown.append((place, -last / first, variable, growth))
         most = max(most, float(largest.max()) / first)
-    return replace(min(grown, key=lambda one: one[:2])[2], most=most) if grown else None
+    if not grown:
+        return None
+    _, _, variable, growth = min(grown, key=lambda one: one[:2])
+    return variable, replace(growth, most=most)

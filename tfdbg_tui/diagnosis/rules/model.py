@@ -99,6 +99,7 @@ class WeightGrowth:
         last_step: The first step in which any weights had grown.
         last: Its largest magnitude then.
         most: How many times what they were at first any weights have become, up to the overflow.
+        changed_at: The line of the program that changes the variable; "" where that is not known.
     """
 
     name: str
@@ -107,11 +108,13 @@ class WeightGrowth:
     last_step: int
     last: float
     most: float = 1.0
+    changed_at: str = ""
 
     def __str__(self) -> str:
         return (
             f"the weights that grew first: {self.name}, from {self.first:.3g} in step "
             f"{self.first_step:,} to {self.last:.3g} in step {self.last_step:,}"
+            f"{f' (changed at {self.changed_at})' if self.changed_at else ''}"
         )
 
 

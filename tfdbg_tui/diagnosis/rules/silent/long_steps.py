@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.dataflow.variables import assigns
 from tfdbg_tui.diagnosis.events import size_of
 from tfdbg_tui.diagnosis.history import by_step, in_step, measured_tensors
 from tfdbg_tui.diagnosis.locations import location_of
@@ -15,7 +14,7 @@ from tfdbg_tui.diagnosis.losses import losses, losses_that_fall, magnitudes_of_l
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import ONE_STEP_TOO_LONG, STEPS_TOO_LONG
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
-from tfdbg_tui.diagnosis.updates import layer_of_variable
+from tfdbg_tui.diagnosis.updates import changed_at, layer_of_variable
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def find_long_steps(dataflow: Dataflow) -> list[Suspect]:
         f"{raised.text if raised is not None else ''}"
     )
     layer, others = first_and_others(layer_of_variable(dataflow, jump.variable) for jump in found)
-    stack_id = _changed_at(dataflow, most.variable)
+    stack_id = changed_at(dataflow, most.variable)
     return [
         Suspect(
             most.event,
@@ -128,20 +127,6 @@ def _raised_loss(dataflow: Dataflow, jump: _Jump) -> _RaisedLoss | None:
             step, most = int(steps[far][0]), float(largest[far][0])
             text = f"; the loss was {largest[0]:.3g} at first, {most:.3g} in step {step:,}"
             return _RaisedLoss(step, text)
-    return None
-
-
-def _changed_at(dataflow: Dataflow, variable: Variable) -> int | None:
-    """Return the stack of the op of a graph that changes a variable; None where that is none."""
-    run, variables = dataflow.run, dataflow.variables
-    steps = VariableValues(run, dataflow.calls).steps
-    for graph in list(run.graphs.values()):
-        if graph.file_set != variable.file_set:
-            continue
-        for op in list(graph.ops.values()):
-            is_assigned = assigns(op.op_type) and variables.handle(op) == variable.handle
-            if is_assigned or steps.get((graph.graph_id, op.name)) == variable:
-                return op.stack_id
     return None
 
 

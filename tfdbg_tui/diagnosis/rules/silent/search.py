@@ -89,6 +89,8 @@ _FOLLOW = {
     defects.SATURATED_SOFTMAX: "the softmax is saturated",
     defects.SATURATED_ACTIVATION: "activations are saturated",
     defects.VANISHING_GRADIENT: "gradients vanish",
+    defects.UPDATES_TOO_SMALL: "steps are too short to change weights",
+    defects.GRADIENT_NEXT_TO_NOTHING: "gradients are too small to change weights",
 }
 """What steps that are too long lead to, in words."""
 

@@ -142,12 +142,13 @@ def _steps_that_assign(dataflow: Dataflow) -> Int64Array:
 
 def _scale(run: Run) -> Magnitudes | None:
     """Return what the loss scale was: of a variable that is only ever doubled and halved."""
-    scales = (
+    scales = [
         found
         for event, found in measured_tensors(run)
         if op_type_of(run, event) == "ReadVariableOp" and _is_scale(found.largest)
-    )
-    return max(scales, key=len, default=None)
+    ]
+    # In functions that run at times, others are measured.
+    return max(scales, key=lambda one: (-int(one.executions[0]), len(one)), default=None)
 
 
 def _what_became_of(run: Run, scale: Magnitudes | None) -> str:
@@ -161,7 +162,9 @@ def _what_became_of(run: Run, scale: Magnitudes | None) -> str:
         return ""
     steps, _ = by_step(run, scale)
     last = f" in step {steps[-1]:,}, the last one measured" if steps.size else ""
-    return f"; the loss scale went from {scale.largest[0]:.3g} to {scale.largest[-1]:.3g}{last}"
+    first, most, now = scale.largest[0], scale.largest.max(), scale.largest[-1]
+    meanwhile = f", and was at most {most:.3g}" if most > max(first, now) else ""
+    return f"; the loss scale went from {first:.3g} to {now:.3g}{last}{meanwhile}"
 
 
 def _is_below_one(scale: Magnitudes | None) -> bool:
