@@ -59,8 +59,13 @@ def test_a_divergence_is_told_at_the_line_of_its_rate(
         loss = np.full(1, 1.0 if step < 4 else 1e3, np.float32)
         recorded.execution("Mean", [], {at: loss}, line=3, extremes=True, step=step)
         rate = {at + 1: np.full(1, 0.5, np.float32)}
-        reading = {"line": 20, "in_library": reads_at, "extremes": True, "step": step}
-        recorded.execution("ReadVariableOp", [RATE], rate, **reading)
+        recorded.execution(
+            *("ReadVariableOp", [RATE], rate),
+            line=20,
+            in_library=reads_at,
+            extremes=True,
+            step=step,
+        )
         for handle, line in zip((1, 2), lines, strict=True):
             recorded.execution("AssignSubVariableOp", [handle, 99], {}, step=step, line=line)
     recorded.gradients([1, 2], of_eager=at)

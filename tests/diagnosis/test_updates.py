@@ -537,3 +537,58 @@ def test_a_loop_may_take_many_steps_at_once(tmp_path: Path) -> None:
             recorded.trace("f", name, array, serial=step + 1, extremes=True, iteration=0)
         recorded.execution("f", [], {step + 10: LARGE}, "f", serial=step + 1, step=step)
     assert not diagnose(recorded.open()).suspects
+
+
+@pytest.mark.parametrize(
+    ("shares", "rates", "told"),
+    [
+        ([1e-7, 2e-7, 5e-7, 1e-3], 1, ["vanishing-gradient"]),
+        ([1e-7, 2e-7, 5e-7, 1e-3], 2, []),  # a base that is hardly to be changed
+        ([1e-7, 2e-7, 1e-3, 1e-3], 1, []),  # few of them
+        ([0.0, 0.0, 0.0, 1e-3], 1, []),  # left out
+        ([2e-6, 2e-6, 5e-6, 1e-3], 1, []),
+        ([1e-7, 2e-7, 5e-7, 2e-5], 1, []),  # a rate as of fine-tuning
+        ([1e-7, 2e-7, (5e-7, 1e-5), 1e-3], 1, []),  # one begins to learn
+    ],
+)
+def test_layers_that_hardly_change_beside_others_that_do(
+    tmp_path: Path, shares: list[float | tuple[float, float]], rates: int, told: list[str]
+) -> None:
+    recorded = Program(tmp_path)
+    names = [f"v{number}" for number in range(1, len(shares) + 1)]
+    handles = tuple(range(1, len(shares) + 1))
+    recorded.graph("f", "f")
+    recorded.function("f", "f", *names, "r8", "r9", captured=(*handles, 8, 9))
+    for rate in (8, 9)[:rates]:
+        recorded.execution("VarHandleOp", [], {rate: LARGE}, line=rate)
+        recorded.op("f", "Placeholder", f"r{rate}")
+        reading = "ReadVariableOp", f"rate{rate}", f"r{rate}:0"
+        recorded.op("f", *reading, line=2, in_library="update_step")
+    for handle, name in zip(handles, names, strict=True):
+        recorded.layer(handle, 0, f"layer{handle}", "Dense")
+        recorded.variable(handle, layer=handle, name=f"kernel{handle}")
+        recorded.op("f", "Placeholder", name)
+        recorded.op("f", "ReadVariableOp", f"read{handle}", f"{name}:0", dtype="float32")
+        recorded.op("f", "MatMul", f"MatMul{handle}", "x:0", f"read{handle}:0", layer=handle)
+        recorded.op("f", "MatMul", f"gradient_tape/MatMul{handle}/MatMul", "x:0", "y:0")
+        recorded.op("f", "Mul", f"update{handle}", "x:0", "y:0", dtype="float32")
+        change = f"assign{handle}", f"{name}:0", f"update{handle}:0"
+        recorded.op("f", "AssignSubVariableOp", *change, outputs=0)
+    for step in range(12):
+        for rate in (8, 9)[:rates]:
+            value = np.array([0.1], np.float32)
+            recorded.trace("f", f"rate{rate}", value, serial=step + 1, extremes=True)
+        for handle, share in zip(handles, shares, strict=True):
+            now = share[step > 8] if isinstance(share, tuple) else share
+            values = {f"read{handle}": 1.0, f"update{handle}": now}
+            values[f"gradient_tape/MatMul{handle}/MatMul"] = 1e-4 if now else 0.0
+            for name, number in values.items():
+                value = np.full(64, number, np.float32)
+                recorded.trace("f", name, value, serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step + 100: LARGE}, "f", serial=step + 1)
+    found = [one for one in diagnose(recorded.open()).suspects if one.rule == "vanishing-gradient"]
+    assert [one.rule for one in found] == told
+    for one in found:
+        assert (one.step, one.layer and one.layer.path) == (0, "layer3")
+        assert [layer.path for layer in one.other_layers] == ["layer2", "layer1"]
+        assert "is at most 5e-07 of the largest number of each, in all 12 steps" in one.evidence

@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.rules.silent.layer_gradients import MANY, gradients_by_
 from tfdbg_tui.diagnosis.rules.silent.no_gradient import find_no_gradient, find_unreached
 from tfdbg_tui.diagnosis.rules.silent.norm_of_one import find_norms_of_one
 from tfdbg_tui.diagnosis.rules.silent.saturation import find_saturated
+from tfdbg_tui.diagnosis.rules.silent.tiny_updates import find_standing
 from tfdbg_tui.diagnosis.rules.silent.vanishing import find_vanishing
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def find_stalled(dataflow: Dataflow) -> list[Suspect]:
             found = found or list(find_unreached(dataflow, measured, gradients))
         else:
             found = found or list(find_no_gradient(dataflow, measured, gradients))
+    for gradients in trainings:
+        found = found or find_standing(dataflow, gradients)
     return [*norms.suspects, *found]
 
 

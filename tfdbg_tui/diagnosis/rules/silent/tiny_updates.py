@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tfdbg_tui.diagnosis.history import dtype_of, measured_tensors
+from tfdbg_tui.diagnosis.learning_rates import learning_rates
 from tfdbg_tui.diagnosis.losses import losses_that_fall
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
@@ -15,16 +16,19 @@ from tfdbg_tui.diagnosis.rules.silent.defects import (
     UPDATES_NEXT_TO_NOTHING,
     UPDATES_OF_ZERO,
     UPDATES_TOO_SMALL,
+    VANISHING_GRADIENT,
 )
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 from tfdbg_tui.diagnosis.variable_values import VariableValues
 from tfdbg_tui.logdir.definitions.graphs import TensorRef
+from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
+    from tfdbg_tui.diagnosis.rules.silent.layer_gradients import LayerGradient
     from tfdbg_tui.logdir import GraphOp, Run, Variable
     from tfdbg_tui.logdir.index.columns import Int64Array
     from tfdbg_tui.logdir.index.magnitudes import Floats, Magnitudes
@@ -37,6 +41,9 @@ _FADES = 3  # measured steps before a rate of 0, in which a schedule makes steps
 _FADED = 0.7  # times as long are the last of them, at most
 _LONGER = 1e3  # times as long is a step of a bias than of all else, at most
 _SHORT = 1e-6  # of a variable, that a step adds
+_STANDING = 3  # variables that no step changes by more than that
+_MANY_STAND = 8  # measured computations of their updates
+_BESIDE = 100.0  # times as much is added to another at least
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 """From 1 to the next number of each type."""
 
@@ -142,6 +149,50 @@ def find_tiny_updates(dataflow: Dataflow) -> Iterator[Suspect]:
             largest.variable.layer,
             since=step if step >= 0 else None,
         )
+
+
+def find_standing(dataflow: Dataflow, gradients: list[LayerGradient]) -> list[Suspect]:
+    """Return the layers that hardly change in any step, where others of the same training do.
+
+    Several, and half of all: the weights on the way back make gradients smaller than beside the
+    last gradient shows.  One rate for all of them: with several the short steps may be meant.
+
+    Args:
+        dataflow: Of the run.
+        gradients: Those of its layers.
+    """
+    for updates, _ in _by_graph(dataflow):
+        shares = np.array([update.share.max() for update in updates])
+        stand = (shares <= _SHORT) & np.array([update.largest.all() for update in updates])
+        if stand.sum() < max(_STANDING, len(updates) / 2) or len(updates[0].share) < _MANY_STAND:
+            continue
+        if shares.max() < _BESIDE * _SHORT or len(learning_rates(dataflow)) > 1:
+            continue
+        standing = [updates[place] for place in np.flatnonzero(stand).tolist()]
+        layers = {update.variable.layer for update in standing}
+        behind = [one for one in gradients if one.layer is not None and one.layer in layers]
+        if not behind:
+            continue
+        last = max(behind, key=lambda one: one.event.index)
+        evidence = (
+            f"what is added to {counted(len(standing), 'variable')} ({standing[0].variable.name} "
+            f"and others) is at most {shares[stand].max():.1g} of the largest number of each, in "
+            f"all {len(updates[0].share):,} steps measured; of others up to {shares.max():.1g}"
+        )
+        others = (one.layer for one in sorted(behind, key=lambda one: -one.event.index))
+        since, match = int(updates[0].steps[0]), Match("likely", evidence)
+        return [
+            Suspect(
+                last.event,
+                VANISHING_GRADIENT,
+                match,
+                len(standing),
+                last.layer,
+                tuple(dict.fromkeys(one for one in others if one not in (None, last.layer))),
+                since=since if since >= 0 else None,
+            )
+        ]
+    return []
 
 
 def _since(updates: list[_Update], bound: float) -> int | None:
