@@ -14,6 +14,7 @@ from tfdbg_tui.diagnosis.gradients import is_backward, is_kept_by_library, is_no
 from tfdbg_tui.diagnosis.locations import file_name, frames_of_user, location_of
 from tfdbg_tui.diagnosis.losses import losses
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, SELECTS_ELEMENTS
+from tfdbg_tui.diagnosis.report.lost_constants import lost_constant
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.conditions import amount
 
@@ -65,6 +66,7 @@ class RootEvidence:
         """
         return (
             _beside(root)
+            + lost_constant(self._dataflow, self._causes.summary, root.event)
             + self._called_at(root)
             + self._hidden(root)
             + _bad_as_well([change.partition(" → ")[0] for change in changes])
