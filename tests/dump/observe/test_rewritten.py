@@ -21,6 +21,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "epsilon beside a number": lambda x: tf.math.log(x - x * 1.0 + 1e-9),
     "constants that divide": lambda x: x * 1e20 * 1e30 / 1e30,
     "logarithm of a softmax": lambda x: tf.math.log(tf.nn.softmax(x * 200.0)),
+    "numbers before a matrix": lambda x: x * tf.reduce_max(x * 1e30) * tf.reduce_max(x * 1e30),
     "a cast constant": lambda x: tf.math.log(1.0 - x + tf.cast(1e-9, tf.float32)),
 }
 MODES = ("ADAPTIVE", "CONCISE_HEALTH", "FULL_HEALTH", "FULL_TENSOR", "SHAPE")

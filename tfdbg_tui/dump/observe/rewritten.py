@@ -2,11 +2,12 @@
 
 TensorFlow's graph optimizer adds constants up before anything else is added to them: of ``1 - p +
 1e-9`` it makes ``1 - p``, as 1 + 1e-9 is 1 in float32.  It does so where nothing else takes what
-``1 - p`` gives, so that to look at that would keep the program from its ∞.  For the same reason
-nobody may look at a softmax whose logarithm alone is taken, of which it makes a log_softmax.
+``1 - p`` gives, so that to look at that would keep the program from its ∞.  In the same way it
+multiplies two numbers with each other before a matrix, and makes a log_softmax of a softmax whose
+logarithm alone is taken.
 
-Source: ``ConstantFolding::PrepareConstantPushDown`` and ``LogSoftmaxStage`` in
-tensorflow/core/grappler/optimizers.
+Source: ``ConstantFolding::PrepareConstantPushDown``, ``MinimizeBroadcasts`` and ``LogSoftmaxStage``
+in tensorflow/core/grappler/optimizers.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def is_rewritten(tensor: Any, only_user: Callable[[Any], Any]) -> bool:
     for family in (_SUMS, _PRODUCTS):
         if op_type in family and tensor.dtype.base_dtype not in _LOW_PRECISION:
             user = only_user(tensor)
-            return user is not None and user.type in family and _has_constant(user)
+            if user is None or user.type not in family:
+                return False
+            return _has_constant(user) or _is_multiplied_by_less(tensor, user)
     return False
 
 
@@ -65,6 +68,20 @@ def _has_constant(op: Any) -> bool:
     """Return whether one of the two inputs of an op is a constant, by which it may divide."""
     left, right = op.inputs
     return _is_constant(right) or (op.type != "RealDiv" and _is_constant(left))
+
+
+def _is_multiplied_by_less(tensor: Any, user: Any) -> bool:
+    """Return whether the product of a tensor and a smaller one is multiplied by a smaller one.
+
+    Args:
+        tensor: The product.
+        user: What takes it.
+    """
+    if not tensor.op.type == user.type == "Mul":
+        return False
+    ranks = [factor.shape.rank for factor in (*tensor.op.inputs, *user.inputs)]
+    is_known = None not in ranks
+    return is_known and ranks[0] != ranks[1] and ranks[2] != ranks[3]
 
 
 def _is_constant(tensor: Any, depth: int = 0) -> bool:
