@@ -31,17 +31,6 @@ EXP_UNDERFLOW = Defect(
     fix="Subtract the maximum first, or stay with logarithms (tf.reduce_logsumexp).",
     example=Example("Exp([-200, -300, …]) → [0, 0, …] in each of 1,000 computations"),
 )
-EPSILON_LOST = Defect(
-    id="epsilon-lost",
-    title="An epsilon that is lost where nothing looks at it",
-    why="TensorFlow's graph optimizer computes (1 - x) + epsilon as (1 + epsilon) - x, and 1 + "
-    "epsilon is 1, as epsilon is below the distance to the next number: where x is 1 the result "
-    "is 0, and its logarithm or inverse is infinite. A dump keeps the optimizer from it: without "
-    "one the same program has NaN or infinities here.",
-    fix="Bound the difference instead: tf.maximum(1 - x, epsilon); or take an epsilon of 1e-7 and "
-    "more, or a loss of logits (from_logits=True).",
-    example=Example("log(1 - p + 1e-9) where p is 1: -20.7 in the dump, -inf without it"),
-)
 GRADIENT_UNDERFLOW = Defect(
     id="gradient-underflow",
     title="Gradients that vanish in float16",
@@ -451,7 +440,6 @@ IN_ALL_STEPS = frozenset(
 DEFECTS = (
     DEAD_RELU,
     EXP_UNDERFLOW,
-    EPSILON_LOST,
     GRADIENT_UNDERFLOW,
     NEAR_OVERFLOW,
     SATURATED_SOFTMAX,

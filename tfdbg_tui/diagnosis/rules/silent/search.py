@@ -32,7 +32,6 @@ from tfdbg_tui.diagnosis.rules.silent.dead_relu import RECTIFIERS, dead_relu, is
 from tfdbg_tui.diagnosis.rules.silent.divergence import find_divergence, find_exploded
 from tfdbg_tui.diagnosis.rules.silent.headroom import find_near_overflow
 from tfdbg_tui.diagnosis.rules.silent.long_steps import find_long_steps
-from tfdbg_tui.diagnosis.rules.silent.lost_epsilon import find_lost_epsilons
 from tfdbg_tui.diagnosis.rules.silent.no_gradient import find_only_of_penalties
 from tfdbg_tui.diagnosis.rules.silent.not_probabilities import find_not_probabilities
 from tfdbg_tui.diagnosis.rules.silent.nothing_trained import (
@@ -119,7 +118,6 @@ def find_suspects(dataflow: Dataflow, causes: Causes) -> list[Suspect]:
         *find_out_of_reach(dataflow, measured),
         *find_too_large(dataflow, measured),
         *find_no_probabilities(dataflow),
-        *find_lost_epsilons(dataflow),
         *find_minus_missing(dataflow),
         *find_only_zeros(dataflow, measured),
         *find_near_overflow(dataflow.run, search.reckoned),
