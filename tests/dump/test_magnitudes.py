@@ -241,7 +241,7 @@ def test_extremes_of_what_sessions_run_are_on_record(
         x = tf.compat.v1.placeholder(tf.float32, [None])
         y = x
         for number in range(length):
-            y = tf.multiply(y, 2.0, name=f"twice_{number}")
+            y = tf.add(y, y, name=f"twice_{number}")
         with tf.compat.v1.Session() as session:
             for _ in range(6):
                 session.run(y, {x: [-1.0, 3.0]})
@@ -488,7 +488,7 @@ def test_of_loops_few_iterations_are_measured_later_unless_asked_for() -> None:
 @tf.function(input_signature=[tf.TensorSpec([None, 65], tf.float32)])
 def of_any_length(x: Any) -> Any:
     for number in range(20):
-        x = tf.multiply(x, 2.0, name=f"twice_{number}")
+        x = tf.add(x, x, name=f"twice_{number}")
     return tf.transpose(x, name="turned")
 
 

@@ -13,7 +13,7 @@ tf = pytest.importorskip("tensorflow")
 import tfdbg_tui  # noqa: E402
 from tests.dump import dump_oracle as oracle  # noqa: E402
 from tfdbg_tui import dump  # noqa: E402
-from tfdbg_tui.dump import writer  # noqa: E402
+from tfdbg_tui.dump import program_listener  # noqa: E402
 from tfdbg_tui.dump.observe import function_ops  # noqa: E402
 from tfdbg_tui.dump.observe.compiled import CompiledBuffer  # noqa: E402
 from tfdbg_tui.dump.tensorflow import devices  # noqa: E402
@@ -72,7 +72,7 @@ def test_no_call_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_call_waits_where_it_is_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "_MOST_LEFT", 1)
+    monkeypatch.setattr(program_listener, "_MOST_LEFT", 1)
     names = names_of_threads(monkeypatch)
     run_dumped(tmp_path)
     assert threading.main_thread().name in names
