@@ -3,11 +3,12 @@
 TensorFlow's graph optimizer adds constants up before anything else is added to them: of ``1 - p +
 1e-9`` it makes ``1 - p``, as 1 + 1e-9 is 1 in float32.  It does so where nothing else takes what
 ``1 - p`` gives, so that to look at that would keep the program from its ∞.  In the same way it
-multiplies two numbers with each other before a matrix, and makes a log_softmax of a softmax whose
-logarithm alone is taken.
+multiplies two numbers with each other before a matrix, makes a log_softmax of a softmax whose
+logarithm alone is taken, and takes the root of the largest number in place of the largest root.
 
-Source: ``ConstantFolding::PrepareConstantPushDown``, ``MinimizeBroadcasts`` and ``LogSoftmaxStage``
-in tensorflow/core/grappler/optimizers.
+Source: ``ConstantFolding::PrepareConstantPushDown``, ``MinimizeBroadcasts``, ``LogSoftmaxStage``
+``OptimizeMaxOrMinOfMonotonicStage`` and ``SimplifyAggregation`` in
+tensorflow/core/grappler/optimizers.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 _SUMS = frozenset(("Add", "AddV2", "Sub"))
 _PRODUCTS = frozenset(("Div", "Mul", "RealDiv"))
+_EXTREMES = frozenset(("ArgMax", "ArgMin", "Max", "Min"))
+_TAKEN_BY = {
+    "Softmax": frozenset(("Log",)),
+    **dict.fromkeys(("Acos", "Acosh", "Asin", "Atanh", "Exp", "Expm1"), _EXTREMES),
+    **dict.fromkeys(("Log", "Log1p", "Rsqrt", "Sinh", "Sqrt"), _EXTREMES),
+}
+"""What changes places with the op that takes it: only types that may give NaN or infinity."""
 _LOW_PRECISION = frozenset((tf.float16, tf.bfloat16))
 """Of these TensorFlow leaves the order of additions as it is."""
 _MAX_DEPTH = 4
@@ -34,16 +42,25 @@ def is_rewritten(tensor: Any, only_user: Callable[[Any], Any]) -> bool:
         only_user: Returns the op that alone takes a tensor; None where several do, or the program.
     """
     op_type = tensor.op.type
-    if op_type == "Softmax":
+    if op_type in _TAKEN_BY:
         user = only_user(tensor)
-        return user is not None and user.type == "Log"
-    for family in (_SUMS, _PRODUCTS):
-        if op_type in family and tensor.dtype.base_dtype not in _LOW_PRECISION:
-            user = only_user(tensor)
-            if user is None or user.type not in family:
-                return False
-            return _has_constant(user) or _is_multiplied_by_less(tensor, user)
-    return False
+        return user is not None and user.type in _TAKEN_BY[op_type]
+    if op_type not in _SUMS | _PRODUCTS or tensor.dtype.base_dtype in _LOW_PRECISION:
+        return False
+    user = only_user(tensor)
+    if user is None or user.type not in (_PRODUCTS if _is_twice(tensor) else _family(op_type)):
+        return False
+    return _has_constant(user) or _is_multiplied_by_less(tensor, user)
+
+
+def _family(op_type: str) -> frozenset[str]:
+    return _SUMS if op_type in _SUMS else _PRODUCTS
+
+
+def _is_twice(tensor: Any) -> bool:
+    """Return whether a tensor is a sum of one with itself, of which TensorFlow makes a product."""
+    left, right = tensor.op.inputs
+    return tensor.op.type in ("Add", "AddV2") and left is right
 
 
 def users_in_run(ops: Iterable[Any], fetched: Iterable[Any]) -> Callable[[Any], Any]:
