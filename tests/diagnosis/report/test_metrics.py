@@ -1,4 +1,4 @@
-"""Of a bad tensor that no training is made of it is said that the training goes on without it."""
+"""Of a bad tensor that makes no gradient bad it is said that the training goes on without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STEPS = 3
-TOLD = "no gradient, and no loss of which one is asked for, is made of it"
+TOLD = "no gradient, and no loss of which one is asked for, is bad because of it"
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ class RootEvidence:
         places = {place_of(run, one) for one in losses(self._dataflow)}
         if any(is_backward(run, one) or place_of(run, one) in places for one in reached):
             return ""
-        return "; no gradient, and no loss of which one is asked for, is made of it"
+        return "; no gradient, and no loss of which one is asked for, is bad because of it"
 
     def _stays(self, root: Root) -> str:
         """Say which eager tensors are ∞ in the end though that does no harm: they may be a result.

@@ -16,16 +16,26 @@ _MANY = 5  # measured steps of a loss
 _SAME = 0.98  # of a loss is no less than it was
 
 
-def loss_stands(dataflow: Dataflow) -> bool:
-    """Whether losses are on record, and none has become smaller."""
-    return any(True for _ in losses(dataflow)) and not learns(dataflow)
+def loss_stands(dataflow: Dataflow, same: float = _SAME) -> bool:
+    """Whether losses are on record, and none has become smaller.
+
+    Args:
+        dataflow: Of the run.
+        same: Of what a loss was it is still no less.
+    """
+    return any(True for _ in losses(dataflow)) and not learns(dataflow, same)
 
 
-def learns(dataflow: Dataflow) -> bool:
-    """Whether a loss has become smaller, or none was measured often enough to tell."""
+def learns(dataflow: Dataflow, same: float = _SAME) -> bool:
+    """Whether a loss has become smaller, or none was measured often enough to tell.
+
+    Args:
+        dataflow: Of the run.
+        same: Of what a loss was it is still no less where nothing is learned.
+    """
     for loss in losses(dataflow):
         _, largest = by_step(dataflow.run, magnitudes_of_loss(dataflow, loss))
         third = len(largest) // 3
-        if len(largest) < _MANY or np.median(largest[-third:]) < _SAME * np.median(largest[:third]):
+        if len(largest) < _MANY or np.median(largest[-third:]) < same * np.median(largest[:third]):
             return True
     return False

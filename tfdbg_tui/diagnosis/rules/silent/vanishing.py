@@ -40,6 +40,7 @@ _CANCELLED = 1e-4  # of what is summed up: the rest is what rounding leaves
 _FOLLOWED = 200  # tensors that come of a gradient
 _VANISHED = 1e-6  # of the largest gradient of the same step
 _VANISHED_IN_VAIN = 1e-4  # of it, where no loss becomes smaller besides
+_HARDLY_LESS = 0.95  # of a loss is what the layers learn that get gradients
 _ARRIVED = 1e-3  # of it: a layer that gets so much back learns, and so did all before it
 _SMALL = 1.0  # what is larger does not vanish, whatever others are
 _GROWN = 100.0  # times what it was in its first step: it does not vanish either
@@ -61,7 +62,7 @@ def find_vanishing(dataflow: Dataflow, gradients: list[LayerGradient]) -> list[S
     grows = recent.min(axis=1) > _GROWN * np.where(first > 0, first, np.inf)
     small = (recent.max(axis=1) < _SMALL) & ~grows
     nothing = (share.max(axis=1) <= _VANISHED) & small
-    if not nothing.any() and loss_stands(dataflow):
+    if not nothing.any() and loss_stands(dataflow, _HARDLY_LESS):
         nothing = (share.max(axis=1) <= _VANISHED_IN_VAIN) & small
     arrived = {gradients[n].event for n in np.flatnonzero(share.max(axis=1) >= _ARRIVED).tolist()}
     gone = _in_vain(dataflow, gradients, nothing, arrived)
