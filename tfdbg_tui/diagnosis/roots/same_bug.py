@@ -24,7 +24,6 @@ from tfdbg_tui.diagnosis.gradients import forward_op, is_backward, is_users_grad
 from tfdbg_tui.diagnosis.locations import (
     frames_of_traced,
     is_without_file,
-    location_of,
     source_lines,
     user_frame,
 )
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.gradients import ForwardOp
     from tfdbg_tui.diagnosis.roots.alert_sites import Summaries
     from tfdbg_tui.logdir import TensorSummary
-    from tfdbg_tui.wire.expressions import Expression
 
 _TENSORFLOW = "/tensorflow/python/"  # its frames differ between graphs and eager ops
 _SCHEDULES = "/optimizers/schedules/"  # Keras' own: of all of its versions
@@ -130,17 +128,9 @@ class SameBug:
         lines = [self._made_by_lines(one, "graph_execution") for one in (event, other)]
         if not lines[0] or lines[0] != lines[1]:
             return False
-        expressions = [self._expression(one) for one in (event, other)]
-        if None not in expressions and expressions[0] != expressions[1]:
-            return False
         if self._place(event) != self._place(other):
             return not self._are_unlike(event, other)
         return self._is_of_unrolled_loop(event)
-
-    def _expression(self, event: TensorEvent) -> Expression | None:
-        """Return the expression of the user's that has made a tensor, where that is known."""
-        location = location_of(self._run, stack_id_of(self._run, event))
-        return location.expression if location is not None else None
 
     def _are_unlike(self, event: TensorEvent, other: TensorEvent) -> bool:
         """Whether of results in two places one has ∞ and the other NaN, each for its own reason.
@@ -163,15 +153,10 @@ class SameBug:
         return kind(event.index).layer != kind(other.index).layer
 
     def _is_of_unrolled_loop(self, event: TensorEvent) -> bool:
-        """Whether all ops of a type and place, or of a line where that is all, are of one bug.
-
-        That is so in a graph, where one expression has made them.
-        """
+        """Whether all ops of a type that a line makes in a graph are of one expression there."""
         op_type = op_type_of(self._run, event) or ""
         if event.kind == "execution" or is_backward(self._run, event):
             return False
-        if self._expression(event) is not None:
-            return True
         path, line = self._lines(event)[-1]
         texts = (source_lines(self._run, host, path) for host in self._run.hosts)
         return any(text and times_written(text, line, op_type) == 1 for text in texts)
