@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tfdbg_tui.diagnosis.events import op_type_of, stack_id_of
 from tfdbg_tui.diagnosis.history import history_of
 from tfdbg_tui.diagnosis.locations import location_of
@@ -14,7 +16,7 @@ from tfdbg_tui.diagnosis.rules import explain
 from tfdbg_tui.diagnosis.updates import changes_variable, named_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tfdbg_tui.diagnosis.dataflow import Dataflow
     from tfdbg_tui.diagnosis.events import TensorEvent
@@ -97,11 +99,32 @@ class RootExtent:
         """Return what the line of a root made bad eagerly, or the first and the last of many."""
         if root.event.kind != "execution":
             return []
-        history = history_of(self._dataflow, root.event)
-        rows = history.rows[history.bad & (history.rows >= root.event.index)].tolist()
+        rows: list[int] = []
+        for event in self._of_other_expressions(root.event):
+            history = history_of(self._dataflow, event)
+            rows += history.rows[history.bad & (history.rows >= root.event.index)].tolist()
+        rows.sort()
         if len(rows) > 2 * _ALIKE:
             rows = rows[:_ALIKE] + rows[-_ALIKE:]
         return [replace(root.event, index=row) for row in rows]
+
+    def _of_other_expressions(self, event: TensorEvent) -> Iterator[TensorEvent]:
+        """Yield an eager tensor, and the first bad one of each other expression of its line.
+
+        Args:
+            event: What an op has made; those of other expressions are of the same type of op.
+        """
+        yield event
+        executions = self._run.executions
+        line = location_of(self._run, stack_id_of(self._run, event))
+        bad = executions.alert_rows[:]
+        stacks, first = np.unique(executions.stack_ids.take(bad), return_index=True)
+        for stack_id, row in zip(stacks.tolist(), bad[first].tolist(), strict=True):
+            other = replace(event, index=row)
+            is_other = stack_id != stack_id_of(self._run, event)
+            is_alike = op_type_of(self._run, other) == op_type_of(self._run, event)
+            if is_other and is_alike and location_of(self._run, stack_id) == line:
+                yield other
 
     def _others_of_line(self, root: Root, found: Finding, rule: Defect) -> tuple[str, ...]:
         """Return the changes of other expressions of the line that were bad, perhaps later.
@@ -120,13 +143,14 @@ class RootExtent:
         rules = {found.op_type: rule}
         changes = {found.suggestion.partition(" → ")[0]: found.suggestion}
         for event in dict.fromkeys([*self._of_line(root), *root.first_tensors[:_ALIKE]]):
-            node, made_at = self._causes.node_of(event), stack_id_of(self._run, event)
-            if node is None or location_of(self._run, made_at) != line or not self._is_new(event):
+            node = self._causes.node_of(event)
+            own_line = location_of(self._run, stack_id_of(self._run, event))
+            if node is None or own_line != line or not self._is_new(event):
                 continue
             op_type = op_type_of(self._run, event) or ""
             if op_type not in rules:
                 rules[op_type] = explain(self._cases.case(Root(node)))[0]
-            change = self._suggestions.at(event, rules[op_type], line)
+            change = self._suggestions.at(event, rules[op_type], own_line)
             if change is not None:
                 changes.setdefault(change.partition(" → ")[0], change)
         return tuple(changes.values())[1:]
