@@ -72,3 +72,13 @@ def test_what_others_take_as_well_is_on_record(tmp_path: Path) -> None:
     names = {row.op_name for row in run.graph_executions}
     assert {"sub_1", "add", "add_1", "mul"} <= names
     assert "sub" not in names
+
+
+def test_an_epsilon_may_still_be_fed(tmp_path: Path) -> None:
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        epsilon = tf.constant(1e-9)
+        loss = 1.0 - tf.compat.v1.placeholder_with_default(0.5, []) + epsilon
+        assert session.run(loss) == 0.5
+        assert session.run(loss, {epsilon: 2.0}) == 2.5
+    tfdbg_tui.disable_dump_debug_info()

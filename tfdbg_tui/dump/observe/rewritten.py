@@ -75,6 +75,14 @@ def users_in_run(ops: Iterable[Any], fetched: Iterable[Any]) -> Callable[[Any], 
 
 
 def _is_epsilon(tensor: Any) -> bool:
-    """Return whether a tensor is a small constant, which may be lost beside another number."""
-    value = tf.get_static_value(tensor)
-    return value is not None and value.size > 0 and 0.0 < np.abs(value).max() < _SMALL
+    """Return whether a tensor is a small constant, which may be lost beside another number.
+
+    It is read off the op: who asks TensorFlow for its value keeps the program from feeding it.
+    """
+    op = tensor.op
+    while op.type in ("Cast", "Identity"):
+        op = op.inputs[0].op
+    if op.type != "Const":
+        return False
+    value = tf.make_ndarray(op.get_attr("value"))
+    return value.dtype.kind == "f" and value.size > 0 and bool(0.0 < np.abs(value).max() < _SMALL)
