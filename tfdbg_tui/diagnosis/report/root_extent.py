@@ -100,7 +100,7 @@ class RootExtent:
         if root.event.kind != "execution":
             return []
         rows: list[int] = []
-        for event in self._of_other_expressions(root.event):
+        for event in self._by_expression(root.event):
             history = history_of(self._dataflow, event)
             rows += history.rows[history.bad & (history.rows >= root.event.index)].tolist()
         rows.sort()
@@ -108,7 +108,7 @@ class RootExtent:
             rows = rows[:_ALIKE] + rows[-_ALIKE:]
         return [replace(root.event, index=row) for row in rows]
 
-    def _of_other_expressions(self, event: TensorEvent) -> Iterator[TensorEvent]:
+    def _by_expression(self, event: TensorEvent) -> Iterator[TensorEvent]:
         """Yield an eager tensor, and the first bad one of each other expression of its line.
 
         Args:

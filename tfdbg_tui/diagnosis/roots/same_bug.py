@@ -28,7 +28,6 @@ from tfdbg_tui.diagnosis.locations import (
     user_frame,
 )
 from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DIVISIONS, GROWS, MOVES, SOURCES
-from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.statements import times_written
 from tfdbg_tui.diagnosis.values import bad_kinds
 
@@ -162,9 +161,12 @@ class SameBug:
         return any(text and times_written(text, line, op_type) == 1 for text in texts)
 
     def _place(self, event: TensorEvent) -> Hashable:
+        """Return where a line made a tensor: frames are equal that run other expressions of it."""
+        stack_id = stack_id_of(self._run, event)
+        frames = self._run.stack(stack_id) if stack_id is not None else ()
         if event.kind == "execution":
-            return place_of(self._run, event)
-        return graph_id_of(self._run, event), stack_id_of(self._run, event)
+            return self._run.executions.kinds[event.index], frames
+        return graph_id_of(self._run, event), frames
 
     def find_gradient(self, event: TensorEvent) -> int | None:
         """Return the number of a group that began with the gradient of an op that made a tensor.
