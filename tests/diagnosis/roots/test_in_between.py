@@ -179,3 +179,17 @@ def test_who_only_tells_that_a_value_is_not_finite_has_not_left_it_out(tmp_path:
     (root,) = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).roots
     assert root.op_type == "RealDiv"
     assert told == [False, True, False]
+
+
+def test_two_expressions_of_a_line_in_a_graph_are_two_roots(tmp_path: Path) -> None:
+    numbers = [tf.constant(n) for n in ([1.0, 1.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0])]
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    try:
+        tf.function(lambda a, b, c, d: a / b + c / d)(*numbers)
+    finally:
+        tfdbg_tui.disable_dump_debug_info()
+    roots = tfdbg_tui.diagnose(tfdbg_tui.open_run(tmp_path)).roots
+    assert [root.location.code[slice(*root.location.columns)] for root in roots] == [
+        "a / b",
+        "c / d",
+    ]
