@@ -59,11 +59,15 @@ def summary(value: np.ndarray, mode: int = TensorDebugMode.FULL_HEALTH) -> Tenso
 class Program:
     """Records what a program would have done; `open` reads it back.
 
+    Args:
+        directory: The logdir.
+        **metadata: More that the metadata tells; see `wire.events.DebugMetadata`.
+
     Attributes:
         lines: The text of the program; it is not on record where there is none.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, **metadata: Any) -> None:
         self.lines: list[str] = []
         self._directory = directory
         self._time = 1.7e9
@@ -79,8 +83,10 @@ class Program:
             )
         }
         # With sizes, so that functions whose calls are not made up are none that were lost.
-        metadata = events.DebugMetadata("2.21.0", "debug.Event:1", "tiny", file_sizes=[0] * 5)
-        self._add("metadata", debug_metadata=metadata.encode())
+        begin = events.DebugMetadata(
+            "2.21.0", "debug.Event:1", "tiny", file_sizes=[0] * 5, **metadata
+        )
+        self._add("metadata", debug_metadata=begin.encode())
         self._files["source_files"] = bytearray()
         device = events.DebuggedDevice(DEVICE, 0)
         self._add("graphs", debugged_device=device.encode())

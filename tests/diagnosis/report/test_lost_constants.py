@@ -12,20 +12,29 @@ from tfdbg_tui.diagnosis import diagnose
 if TYPE_CHECKING:
     from pathlib import Path
 
+OURS = {"mode_name": "ADAPTIVE"}
+
 
 @pytest.mark.parametrize(
-    ("constant", "between", "is_recorded", "is_told"),
+    ("constant", "between", "is_recorded", "metadata", "is_told"),
     [
-        ("Const", "Sub", False, True),
-        ("Const", "Sub", True, False),  # so that is 0, and nothing was lost
-        ("Placeholder", "Sub", False, False),
-        ("Const", "Mul", False, False),
+        ("Const", "Sub", False, OURS, True),
+        ("Const", "Sub", True, OURS, False),  # so that is 0, and nothing was lost
+        ("Placeholder", "Sub", False, OURS, False),
+        ("Const", "Mul", False, OURS, False),
+        ("Const", "Sub", False, OURS | {"op_regex": "Log|AddV2|Const"}, False),
+        ("Const", "Sub", False, {}, False),  # TensorFlow's writer looks at all that it records
     ],
 )
 def test_a_constant_that_is_lost_is_told(
-    tmp_path: Path, constant: str, between: str, is_recorded: bool, is_told: bool
+    tmp_path: Path,
+    constant: str,
+    between: str,
+    is_recorded: bool,
+    metadata: dict[str, str],
+    is_told: bool,
 ) -> None:
-    made = Program(tmp_path)
+    made = Program(tmp_path, **metadata)
     made.graph("f", "f")
     made.op("f", "Placeholder", "p")
     made.op("f", between, "sub", "p:0")

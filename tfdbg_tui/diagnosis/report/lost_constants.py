@@ -27,6 +27,9 @@ def lost_constant(dataflow: Dataflow, summaries: Summaries, event: TensorEvent) 
         summaries: Returns what was recorded of a tensor.
         event: What the op made.
     """
+    files = dataflow.run.files
+    if files.filters or not files.is_of_our_writer:
+        return ""  # What has no record may have been computed.
     for producer in dataflow.producers(event):
         taken = producer.event
         if taken is not None and _is_zero_after_sum(dataflow, summaries, taken):
