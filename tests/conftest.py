@@ -30,6 +30,24 @@ RECORDED = tuple(sorted(path.name.removesuffix(".tar.xz") for path in _DATA.glob
 """The names of the logdirs of tests/data."""
 
 
+_LONGEST = (
+    *("test_recordings.py", "test_parity.py", "test_tensor_ops.py", "test_incomplete.py"),
+    *("test_other_device.py", "test_sessions.py", "test_writer.py", "test_run.py"),
+    *("test_coverage.py", "test_divergence.py", "test_fuzz.py", "test_callbacks.py"),
+)
+"""The files that take longest, some with few tests: one that began last would end alone."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep pytest-xdist from beginning with the files of most tests."""
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest."""
+    items.sort(key=lambda item: item.path.name not in _LONGEST)
+
+
 def pytest_collection_finish() -> None:
     """Keep Python from looking for garbage in TensorFlow's modules, time and again."""
     gc.freeze()
@@ -43,15 +61,15 @@ class RecordedLogdirs(Mapping[str, Path]):
     """The logdirs of tests/data by name, each extracted when it is first asked for."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self.directory = directory
 
     def __getitem__(self, name: str) -> Path:
         archive = _DATA / f"{name}.tar.xz"
         if not archive.exists():
             raise KeyError(name)
-        if not (self._directory / name).exists():
-            extract(archive, self._directory)
-        return self._directory / name
+        if not (self.directory / name).exists():
+            extract(archive, self.directory)
+        return self.directory / name
 
     def __iter__(self) -> Iterator[str]:
         return iter(RECORDED)

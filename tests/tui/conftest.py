@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,14 +15,13 @@ from tfdbg_tui.logdir import open_run
 from tfdbg_tui.query import searched
 from tfdbg_tui.tui import navigation
 from tfdbg_tui.tui.app import TfdbgApp
+from tfdbg_tui.tui.background.diagnoser import Diagnoser
 from tfdbg_tui.tui.bars import key_bar
 from tfdbg_tui.tui.navigation import first_focus
 from tfdbg_tui.tui.panes import pane_named
 from tfdbg_tui.tui.session.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from textual.pilot import Pilot
 
     from tests.conftest import RecordedLogdirs
@@ -40,6 +40,28 @@ def _nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def _messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep messages until another key: a slow machine would not see them."""
     monkeypatch.setattr(key_bar, "_MESSAGE_SECONDS", 3600.0)
+
+
+_explanations: dict[str, Explanation] = {}
+"""What diagnosis says of logdirs of tests/data."""
+
+
+@pytest.fixture(autouse=True)
+def _diagnosed_once(logdirs: RecordedLogdirs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Diagnose a logdir of tests/data once, and not for each test that opens the app on it."""
+    diagnose = Diagnoser._new
+
+    def diagnosed(diagnoser: Diagnoser, snapshot: Snapshot) -> Explanation:
+        directory = snapshot.run.files.directory
+        is_shared = Path(directory).parent == logdirs.directory
+        if not (is_shared and snapshot.run.progress.complete):
+            return diagnose(diagnoser, snapshot)
+        if directory not in _explanations:
+            _explanations[directory] = diagnose(diagnoser, snapshot)
+        diagnoser._diagnosed = snapshot
+        return _explanations[directory].retold({})  # without the chains that others have asked for
+
+    monkeypatch.setattr(Diagnoser, "_new", diagnosed)
 
 
 @dataclass
