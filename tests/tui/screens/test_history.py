@@ -340,3 +340,24 @@ async def test_iterations_are_numbered_and_no_count_of_what_is_bad_is_cut(
         (row,) = (line for line in opened.screen().split("\n") if "▶" in line)
         places = [titles.index(title) + len(title) for title in ("iteration", "NaN", "inf")]
         assert [row[:place].split()[-1] for place in places] == ["2", "100%", "0"]
+
+
+async def test_a_click_on_the_curves_chooses_a_computation_and_a_second_one_goes_there(
+    open_app: Open, growing: str
+) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 0)
+        await opened.press("V")
+        ruler = next(
+            at for at, line in enumerate(opened.screen().split("\n")) if line.startswith("│       ^")
+        )
+        line = opened.screen().split("\n")[ruler]
+        await opened.pilot.click(offset=(line.index("█"), ruler - 3))
+        assert f"computation {OVERFLOW + 1} of 40" in opened.screen()
+        await opened.pilot.click(offset=(line.rindex("█"), ruler))
+        assert "computation 40 of 40" in opened.screen()
+        await opened.pilot.click(offset=(20, ruler + 1))
+        assert "computation 40 of 40" in opened.screen(), "titles are no computation"
+        await opened.pilot.click(offset=(line.rindex("█"), 1))
+        await opened.pilot.pause()
+        assert opened.focus.graph_execution == 3 * (CALLS - 1)

@@ -532,3 +532,21 @@ async def test_names_take_what_strips_of_few_steps_do_not_need(
     async with open_app(tmp_path, (80, 24)) as opened:
         await show_layers(opened)
         assert " self_attention_layer_norm " in opened.screen()
+
+
+async def test_a_click_chooses_a_cell_and_a_second_one_goes_to_its_tensor(
+    open_app: Open, growing: str
+) -> None:
+    async with open_app(growing, (80, 24)) as opened:
+        await show_layers(opened)
+        lines = opened.screen().split("\n")
+        at, line = next((n, line) for n, line in enumerate(lines) if " head " in line)
+        await opened.pilot.click(offset=(line.index("N"), at))
+        assert f"forward, step {NAN}  model ▸ head" in opened.screen()
+        await opened.pilot.click(offset=(4, at - 1))
+        assert f"forward, step {NAN}  model ▸ encoder ▸ wide" in opened.screen(), "names: the row"
+        await opened.pilot.click(offset=(line.rindex("N"), at))
+        assert f"gradient, step {STEPS - 1}  model ▸ head" in opened.screen()
+        await opened.pilot.click(offset=(line.rindex("N") - 1, at))
+        await opened.pilot.pause()
+        assert opened.focus.graph_execution == 5 * STEPS - 1

@@ -141,6 +141,25 @@ class HeatStrips(VirtualList):
         if self._grid is not None:
             self._place = self._grid.moved(self._place, rows, bins)
 
+    def click(self, row: int, column: int) -> bool:
+        """Look at what is drawn at a place, or, beside the cells, at the same cell of another row.
+
+        Args:
+            row: The row.
+            column: How many characters from its left end.
+
+        Returns:
+            Whether it has been looked at before.
+        """
+        if self._grid is None:
+            return False
+        before, strip = self._place, self._grid.bins * self._cell_width
+        side, beside = divmod(column - self._name_width, _GAP + strip)
+        self._place = before._replace(row=row)
+        if 0 <= side < self._grid.sides and beside >= _GAP:
+            self._place = GridPlace(row, side, (beside - _GAP) // self._cell_width)
+        return self._place == before
+
     def other_side(self) -> None:
         """Look at the gradients, or at forward again."""
         if self._grid is not None:

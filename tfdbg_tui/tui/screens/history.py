@@ -150,7 +150,16 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
 
     def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
         """Look at a computation; at the second click, go there."""
-        if event.row == self._table.position:
+        self._click(event.row)
+
+    def on_virtual_list_title_clicked(self, event: VirtualList.TitleClicked) -> None:
+        """Look at the computation that the curves show there; at the second click, go there."""
+        found = self._table.computation_at(event.line, event.column)
+        if found is not None:
+            self._click(found)
+
+    def _click(self, position: int) -> None:
+        if position == self._table.position:
             self.dismiss(self._table.event)
-        self._table.to(event.row)
+        self._table.to(position)
         self.show()

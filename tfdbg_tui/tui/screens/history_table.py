@@ -130,6 +130,27 @@ class HistoryTable(VirtualList):
         self._chosen = (self._chosen + step) % len(self._tensors)
         self.to(int(np.abs(self._places(self.history) - place).argmin()))
 
+    def computation_at(self, line: int, column: int) -> int | None:
+        """Return the computation that a cell of the curves stands for, of several the first bad one.
+
+        Args:
+            line: The line of the head.
+            column: The cell in it; where it stands for none, the nearest one counts.
+
+        Returns:
+            Its position; None for the titles below the curves.
+        """
+        width = self.line_width
+        *plot, _ = self.head(width, self.size.height)
+        if line >= len(plot):
+            return None
+        history = self.history
+        columns = curves.columns_of(self._places(history), width)
+        distances = np.abs(columns - column)
+        nearest = np.flatnonzero(distances == distances.min())
+        bad = nearest[history.bad[nearest]]
+        return int((bad if bad.size else nearest)[0])
+
     def draw_next(self) -> None:
         """Draw the next kind of curves."""
         self._curves = _CURVES[(_CURVES.index(self._curves) + 1) % len(_CURVES)]

@@ -142,7 +142,7 @@ class LayersScreen(ListScreen[Choice | None]):
         self.show()
 
     async def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
-        """Look at a row; at the second click, go there."""
-        if event.row == self._strips.cursor:
+        """Look at a cell of a row; at the second click, go there."""
+        if self._strips.click(event.row, event.column):
             await self.action_go(history=False)
-        self.action_move(event.row - (self._strips.cursor or 0), 0)
+        self.show()

@@ -197,16 +197,21 @@ def marks(places: Floats, marked: Flags, width: int) -> Flags:
         marked: Which of them are marked.
         width: Cells of the line.
     """
-    columns = _columns(places, width - _MARGIN)
+    columns = columns_of(places, width)
     following = np.append(marked[1:], False)
     ends = np.where(following, np.append(columns[1:], 0), columns)
-    changes = np.zeros(width - _MARGIN + 1, np.int64)
+    changes = np.zeros(width + 1, np.int64)
     np.add.at(changes, columns[marked], 1)
     np.add.at(changes, ends[marked] + 1, -1)
-    return np.concatenate([np.zeros(_MARGIN, bool), np.cumsum(changes)[:-1] > 0])
+    return np.cumsum(changes)[:-1] > 0
 
 
-def _columns(places: Floats, count: int) -> npt.NDArray[np.int64]:
+def columns_of(places: Floats, width: int) -> Indices:
+    """Return in which cell of a line each place on the axis is."""
+    return _MARGIN + _columns(places, width - _MARGIN)
+
+
+def _columns(places: Floats, count: int) -> Indices:
     return np.clip(places * count, 0, count - 1).astype(np.int64)
 
 

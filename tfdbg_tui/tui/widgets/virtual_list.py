@@ -77,10 +77,11 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     @dataclass
     class RowClicked(Message):
-        """A row was clicked on."""
+        """A row was clicked on, so many cells from its left end."""
 
         pane: VirtualList
         row: int
+        column: int = 0
 
         @property
         def control(self) -> VirtualList:
@@ -89,10 +90,12 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     @dataclass
     class TitleClicked(Message):
-        """A text of the pinned head was clicked on."""
+        """A text of the pinned head was clicked on, in a line and so many cells from its left end."""
 
         pane: VirtualList
         title: str
+        line: int
+        column: int
 
         @property
         def control(self) -> VirtualList:
@@ -389,7 +392,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
             return
         row = self._row_at(offset.y)
         if row is not None:
-            self.post_message(self.RowClicked(self, self.row_clicked(row)))
+            self.post_message(self.RowClicked(self, self.row_clicked(row), offset.x))
         elif 0 <= offset.y < len(self._head):  # A list that has just moved may get less.
             title = text_at(self._head[offset.y], offset.x).strip()
-            self.post_message(self.TitleClicked(self, title))
+            self.post_message(self.TitleClicked(self, title, offset.y, offset.x))
