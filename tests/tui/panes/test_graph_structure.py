@@ -131,3 +131,55 @@ async def test_the_words_of_a_boundary_are_broken_where_they_read_well(
             ["call"],
             "one_step_on_data(data_1)",
         )
+
+
+def _called_by_python(directory: Path) -> None:
+    """Records a function whose result, which holds no numbers, is not on record, and its call."""
+    made = Program(directory)
+    made.graph("f", "train")
+    made.op("f", "Placeholder", "x")
+    made.op("f", "Neg", "Neg", "x:0")
+    made.op("f", "OptionalFromValue", "optional", "Neg:0")
+    made.function("f", "__inference_train_7", "x", outputs=("optional",))
+    made.execution("VarHandleOp", [], {1: np.ones(2, np.float32)})
+    for serial, result in ((1, 2), (2, 3)):
+        made.trace("f", "Neg", np.full(2, -serial, np.float32), serial=serial)
+        made.execution("__inference_train_7", [1], {result: np.ones(1)}, "f", serial=serial)
+        made.execution("OptionalGetValue", [result], {10 + result: np.ones(2, np.float32)})
+    made.open()
+
+
+async def test_enter_on_a_result_goes_into_the_function_of_that_call(
+    open_app: Open, tmp_path: Path
+) -> None:
+    _called_by_python(tmp_path)
+    async with open_app(tmp_path) as opened:
+        await opened.press("colon")
+        await opened.type("exec:4")
+        await opened.press("4", "k")
+        assert "▶ ┼─ train returns" in opened.screen()
+        await opened.press("enter")
+        assert opened.focus.op.name == "optional"
+        assert "╭ Neg:0" in opened.screen()
+        await opened.press("k", "enter")
+        assert opened.focus.graph_execution == 1, "that of the second call"
+
+
+async def test_enter_on_what_nothing_else_takes_or_makes_goes_to_the_call(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("f", "train")
+    made.op("f", "Placeholder", "x")
+    made.op("f", "Neg", "Neg", "x:0")
+    made.function("f", "__inference_train_7", "x", outputs=("Neg",))
+    made.trace("f", "Neg", np.ones(2, np.float32), serial=1)
+    made.execution("__inference_train_7", [99], {2: np.ones(2, np.float32)}, "f", serial=1)
+    made.open()
+    async with open_app(tmp_path) as opened:
+        for boundary in ("k", "j"):
+            await opened.press("colon")
+            await opened.type("trace:0")
+            await opened.press("4", boundary, "enter")
+            assert opened.focus.execution == 0
+            assert "▶  train returns" in opened.screen()

@@ -117,14 +117,32 @@ class Crossings:
         outputs = self._calls.outputs(graph_id, self._run.executions.kind(index).op_type)
         return [TensorEvent("execution", index, i) for i, out in enumerate(outputs) if out == ref]
 
+    def returned(self, event: TensorEvent) -> GraphTensor | None:
+        """Return what an output of an execution of a function is inside it.
+
+        Where the writer does not tell which call a record belongs to, None: what is found inside
+        may be of another call.
+        """
+        kind, grouped = self._run.executions.kind(event.index), self._timeline.grouped
+        graph_id = self._executed(event.index) if grouped else None
+        outputs = self._calls.outputs(graph_id, kind.op_type) if graph_id else ()
+        if graph_id is None or event.slot >= len(outputs):
+            return None
+        at = At(self._timeline.row_after(event.index), "", event.index)
+        return GraphTensor(graph_id, outputs[event.slot], at)
+
+    def _executed(self, index: int) -> str | None:
+        """Return the graph that an execution has run; None where that is not on record."""
+        known = self._calls.executed_graphs(self._run.executions.kind(index))
+        return next((graph_id for graph_id in reversed(known) if graph_id in self._run.graphs), None)
+
     def from_python(self, index: int, input_slot: int) -> GraphTensor | None:
         """Return the argument of a function that an input of its execution becomes."""
-        known = self._calls.executed_graphs(self._run.executions.kind(index))
-        graphs = [graph_id for graph_id in known if graph_id in self._run.graphs]
-        names = self._calls.arguments(graphs[-1]) if graphs else ()
-        if input_slot >= len(names):
+        graph_id = self._executed(index)
+        names = self._calls.arguments(graph_id) if graph_id else ()
+        if graph_id is None or input_slot >= len(names):
             return None
         # The rows of an execution begin after those of the one before it.
         row = max(0, self._timeline.row_after(index - 1) - 1) if index else 0
         at = At(row, "", index if self._timeline.grouped else None)
-        return GraphTensor(graphs[-1], TensorRef(names[input_slot], 0), at)
+        return GraphTensor(graph_id, TensorRef(names[input_slot], 0), at)

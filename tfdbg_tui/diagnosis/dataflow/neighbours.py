@@ -173,8 +173,12 @@ class Neighbours:
 
     def _inputs_of_execution(self, node: Node) -> tuple[Node, ...]:
         assert node.event is not None
-        found = []
-        for producer in self._producers(node.event):
+        producers, found = self._producers(node.event), []
+        if node.kind == "call" and all(producer.via == "eager" for producer in producers):
+            returned = self._crossings.returned(node.event)  # nothing inside is on record
+            if returned is not None:
+                return (self._found(returned, 0),)
+        for producer in producers:
             if producer.nearest is not None:
                 found.append(self._found(producer.nearest, producer.input_slot))
             elif producer.event is not None and producer.via == "variable":

@@ -56,8 +56,8 @@ class StatusLine(SessionBar):
             version = run.files.tensorflow_version
             left = [
                 (self._worker(snapshot), "strong"),
-                (f"{compact(len(run.executions))} executions", "dim"),
-                (f"{compact(len(run.graph_executions))} graph executions", "dim"),
+                (_counted(len(run.executions), "execution"), "dim"),
+                (_counted(len(run.graph_executions), "graph execution"), "dim"),
                 (self._notes(snapshot), "match"),
                 (self.charset.safe(run.files.label), "faint"),
                 (self.charset.safe(f"TensorFlow {version}") if version else "", "faint"),
@@ -161,6 +161,10 @@ class StatusLine(SessionBar):
     def _undiagnosed(self) -> str:
         is_pending = self.session.unexplained == DIAGNOSING
         return " diagnosing" if is_pending else " not diagnosed"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{compact(number)} {what}{'s' * (number != 1)}"
 
 
 def _when_first_bad(snapshot: Snapshot | None) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.tui.session.focus import OpName
-from tfdbg_tui.tui.session.focusing import focus_event, focus_op
+from tfdbg_tui.tui.session.focusing import focus_event, focus_execution, focus_op
 from tfdbg_tui.tui.session.nowhere import NowhereError
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis import Node, TensorEvent
     from tfdbg_tui.tui.session.focus import Focus
     from tfdbg_tui.tui.session.snapshot import Snapshot
+
+_NOTHING_ASSIGNED = "what was assigned to the variable is not on record"
 
 
 def focus_producer(snapshot: Snapshot, focus: Focus) -> Focus:
@@ -59,12 +61,12 @@ def focus_node(snapshot: Snapshot, focus: Focus, node: Node) -> Focus:
     if node.event is not None:
         return focus_event(snapshot, focus, node.event)
     if node.graph_id is None or node.kind == "variable":
-        raise NowhereError("what was assigned to the variable is not on record")
+        raise NowhereError(_NOTHING_ASSIGNED)
     return focus_op(snapshot, focus, OpName(node.graph_id, node.name), node.slot)
 
 
 def cross(snapshot: Snapshot, focus: Focus, node: Node, *, upwards: bool) -> Focus:
-    """Focus the first op behind a boundary.
+    """Focus the first op behind a boundary, or else the call that Python made.
 
     Args:
         snapshot: The run.
@@ -73,13 +75,27 @@ def cross(snapshot: Snapshot, focus: Focus, node: Node, *, upwards: bool) -> Foc
         upwards: Whether to go to what it was computed from, rather than to what takes it.
 
     Raises:
-        NowhereError: Nothing is known to lie behind it.
+        NowhereError: Nothing is known to lie behind it, nor the call of the function.
     """
     step = snapshot.neighbours.inputs if upwards else snapshot.neighbours.uses
     found = _first_op(node, step)
-    if found is None:
+    if found is not None:
+        return focus_node(snapshot, focus, found)
+    if node.kind == "variable":
+        raise NowhereError(_NOTHING_ASSIGNED if upwards else "no recorded op reads the variable")
+    return _focus_call(snapshot, focus, node)
+
+
+def _focus_call(snapshot: Snapshot, focus: Focus, node: Node) -> Focus:
+    """Focus the execution of the function whose argument or result a boundary is."""
+    index = None
+    if node.graph_id is None and node.event is not None:
+        index = node.event.index
+    elif node.at is not None and snapshot.dataflow.calls.call_site(node.graph_id or "") is None:
+        index = snapshot.dataflow.timeline.execution_of(node.at.row)
+    if index is None:
         raise NowhereError("nothing on record lies behind it")
-    return focus_node(snapshot, focus, found)
+    return focus_execution(snapshot, focus, index)
 
 
 def recorded_at(snapshot: Snapshot, node: Node) -> TensorEvent | None:
