@@ -9,8 +9,10 @@ import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from tests.diagnosis.tiny import Program
 from tfdbg_tui.cli import main, page
 
 if TYPE_CHECKING:
@@ -151,3 +153,20 @@ def test_the_rest_of_a_long_line_of_a_page_stands_right_of_its_label() -> None:
     assert first.startswith("  chain      a_layer")
     assert all(line.startswith(" " * 15 + line.strip()[0]) for line in rest)
     assert page._wrapped("short") == "short"
+
+
+def test_a_page_holds_the_source_of_suspects_each_line_once(tmp_path: Path) -> None:
+    program = Program(tmp_path / "logdir")
+    program.lines = ["", "h = tf.nn.relu(x)", ""]
+    program.graph("root", "")
+    program.graph("f", "f", "root")
+    for name in ("first", "second"):
+        program.op("f", "Relu", f"{name}/Relu", "x:0", line=2)
+        for _ in range(12):
+            program.trace("f", f"{name}/Relu", np.zeros(200, np.float32))
+    program.open()
+    path = tmp_path / "page.html"
+    assert main(["report", str(tmp_path / "logdir"), "--html", str(path)]) == 0
+    page = _Page(path.read_text("utf-8"))
+    assert "off all the time" in page.text
+    assert page.text.count("❱ 2 h = tf.nn.relu(x)") == 1

@@ -20,13 +20,13 @@ from tfdbg_tui.logdir.text import printable, shortened, with_blanks
 from tfdbg_tui.query import parse, tensor_rows
 
 if TYPE_CHECKING:
-    from tfdbg_tui.diagnosis import Finding, Report
+    from tfdbg_tui.diagnosis import Report
     from tfdbg_tui.logdir import Run
 
 _WIDTH = 132  # columns of text
 _HANGING = 15  # columns: the label of a paragraph, and 2
-_AROUND = 6  # lines of source before and after a root
-_ROOTS = 20  # whose source is shown
+_AROUND = 6  # lines of source before and after that of a root or a suspect
+_PLACES = 20  # of roots and suspects, whose source is shown
 _TENSORS = 200  # bad ones that are listed
 
 _FORMAT = """\
@@ -79,8 +79,10 @@ def page_of(run: Run, report: Report) -> str:
     console = Console(record=True, width=_WIDTH, file=io.StringIO(), emoji=False, markup=False)
     lines = map(_wrapped, to_text(report).split("\n"))
     console.print(Text.from_ansi(colours.coloured("\n".join(lines))))
-    for finding in report.roots[:_ROOTS]:
-        _print_source(console, run, finding)
+    findings = (*report.roots, *report.suspects)
+    places = ((found.location.file, found.location.line) for found in findings if found.location)
+    for file, line in itertools.islice(dict.fromkeys(places), _PLACES):
+        _print_source(console, run, file, line)
     _print_bad_tensors(console, run)
     console.rule("The run")
     console.print(Text(info.as_text(info.describe(run))))
@@ -96,19 +98,25 @@ def _wrapped(line: str) -> str:
     return textwrap.fill(line, _WIDTH, subsequent_indent=" " * _HANGING, break_on_hyphens=False)
 
 
-def _print_source(console: Console, run: Run, finding: Finding) -> None:
-    place = finding.location
-    if place is None:
-        return
-    hosts = (host for host, path in run.source_paths if path == place.file)
-    source = run.source(next(hosts, ""), place.file)
+def _print_source(console: Console, run: Run, file: str, line: int) -> None:
+    """Print a line of the program with those around it, if its source is on record.
+
+    Args:
+        console: Where.
+        run: The run.
+        file: Path of the source file.
+        line: Number of the line, from 1.
+    """
+    hosts = (host for host, path in run.source_paths if path == file)
+    source = run.source(next(hosts, ""), file)
     lines = source.lines if source else ()
     if not lines:
         return
-    first = max(1, place.line - _AROUND)
-    shown = lines[first - 1 : place.line + _AROUND]
-    excerpt = "\n".join(printable(with_blanks(shortened(line))) for line in shown)
-    console.rule(Text(printable(f"{place.file}:{place.line}")))
+    first = max(1, line - _AROUND)
+    excerpt = "\n".join(
+        printable(with_blanks(shortened(one))) for one in lines[first - 1 : line + _AROUND]
+    )
+    console.rule(Text(printable(f"{file}:{line}")))
     console.print(
         Syntax(
             excerpt,
@@ -116,7 +124,7 @@ def _print_source(console: Console, run: Run, finding: Finding) -> None:
             theme="ansi_light",
             line_numbers=True,
             start_line=first,
-            highlight_lines={place.line},
+            highlight_lines={line},
         )
     )
 

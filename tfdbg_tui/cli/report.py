@@ -3,8 +3,8 @@
     tfdbg-tui report LOGDIR --html report.html    # one file, to attach to an issue
     tfdbg-tui report LOGDIR --trace trace.json    # for ui.perfetto.dev or chrome://tracing
 
-The page holds the diagnosis, the source around each root, and the tensors that were bad.  The
-trace holds each recorded tensor as an event at the time at which it was recorded.
+The page holds the diagnosis, the source around each root and suspect, and the tensors that were
+bad.  The trace holds each recorded tensor as an event at the time at which it was recorded.
 
 Exit codes are those of diagnose with --html; with --trace alone 0.
 """
