@@ -242,8 +242,9 @@ class TfdbgApp(PacedApp):
         elif isinstance(event, Key) and not event.is_forwarded and self._has_keys_itself():
             if self.screen is self.parts.main and self.parts.main.takes(event):
                 return
-            if not await self._check_bindings(event.key, priority=True):
-                await self._check_bindings(event.key)
+            done = await self._check_bindings(event.key, priority=True)
+            if not (done or await self._check_bindings(event.key)):
+                await super().on_event(event)  # the screen may say that the key does nothing there
         else:
             await super().on_event(event)
 

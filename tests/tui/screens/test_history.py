@@ -349,7 +349,9 @@ async def test_a_click_on_the_curves_chooses_a_computation_and_a_second_one_goes
         await look_at(opened, 0)
         await opened.press("V")
         ruler = next(
-            at for at, line in enumerate(opened.screen().split("\n")) if line.startswith("│       ^")
+            at
+            for at, line in enumerate(opened.screen().split("\n"))
+            if line.startswith("│       ^")
         )
         line = opened.screen().split("\n")[ruler]
         await opened.pilot.click(offset=(line.index("█"), ruler - 3))
@@ -361,3 +363,32 @@ async def test_a_click_on_the_curves_chooses_a_computation_and_a_second_one_goes
         await opened.pilot.click(offset=(line.rindex("█"), 1))
         await opened.pilot.pause()
         assert opened.focus.graph_execution == 3 * (CALLS - 1)
+
+
+async def test_a_key_that_does_nothing_says_why(open_app: Open, growing: str) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 2)
+        await opened.press("V", "R")
+        assert "R does nothing here  ? keys  Esc closes" in opened.screen()
+        for key, why in (
+            ("n", "no computation of it holds NaN or ∞"),
+            ("m", "no numbers of it are on record"),
+            ("right_square_bracket", "there is no other tensor of the op or the line"),
+        ):
+            await opened.press(key)
+            assert why in opened.screen()
+        await opened.press("j")
+        assert "goes there" in opened.screen()
+        await opened.press("question_mark", "R")
+        assert "R does nothing here  Esc closes" in opened.screen()
+        await opened.press("space")
+        assert "does nothing" not in opened.screen()
+
+
+async def test_at_the_last_bad_computation_there_is_no_later_one(
+    open_app: Open, growing: str
+) -> None:
+    async with open_app(growing) as opened:
+        await look_at(opened, 3 * (CALLS - 1))
+        await opened.press("V", "n")
+        assert "no later one  ? keys" in opened.screen()

@@ -134,7 +134,9 @@ class Crossings:
     def _executed(self, index: int) -> str | None:
         """Return the graph that an execution has run; None where that is not on record."""
         known = self._calls.executed_graphs(self._run.executions.kind(index))
-        return next((graph_id for graph_id in reversed(known) if graph_id in self._run.graphs), None)
+        return next(
+            (graph_id for graph_id in reversed(known) if graph_id in self._run.graphs), None
+        )
 
     def from_python(self, index: int, input_slot: int) -> GraphTensor | None:
         """Return the argument of a function that an input of its execution becomes."""

@@ -10,6 +10,8 @@ from textual.keys import KEY_NAME_REPLACEMENTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from textual.events import Key
+
 _KEY_NAMES = {
     "right_curly_bracket": "}",
     "left_curly_bracket": "{",
@@ -72,6 +74,12 @@ def shown_key(key: str) -> str:
     if len(key) == 1:
         return key
     return "+".join(_KEY_NAMES.get(part, part.capitalize()) for part in key.split("+"))
+
+
+def pressed_key(event: Key) -> str:
+    """Return the key that was pressed as users know it."""
+    typed = event.character if event.is_printable else None
+    return typed or shown_key(event.key)
 
 
 def textual_key(key: str) -> str:

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
+from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen, unknown_key
 from tfdbg_tui.tui.widgets.scrollbars import draw_scrollbar
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.content import Content
     from textual.visual import VisualType
 
     from tfdbg_tui.tui.terminal.text import Charset
+
+_CLOSES = "Esc closes"
 
 
 class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
@@ -42,6 +45,7 @@ class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
         Binding("k", "scroll(-1)", show=False),
         Binding("g", "scroll_home", show=False),
         Binding("G", "scroll_end", show=False),
+        Binding("space", "scroll_page", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -73,12 +77,22 @@ class BoxScreen(OnlyWhileOpen, ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """See Textual."""
         box = self.box
-        box.border_subtitle = "Esc closes"
+        box.border_subtitle = _CLOSES
         box.set_class(self.charset.ascii_only, "-ascii")
         draw_scrollbar(box, self.charset)
         self.body.update(self.text())
         with box:
             yield self.body
+
+    def on_key(self, event: events.Key) -> None:
+        """Say so of a key that does nothing here, until the next one."""
+        key = unknown_key(self, event)
+        told = f"{key} does nothing here  " if key else ""
+        self.box.border_subtitle = Content(told + _CLOSES)
+
+    def action_scroll_page(self) -> None:
+        """Scroll by a page."""
+        self.box.scroll_page_down(animate=False)
 
     def action_scroll(self, rows: int) -> None:
         """Scroll by a row."""

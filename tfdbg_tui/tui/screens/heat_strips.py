@@ -24,7 +24,7 @@ from tfdbg_tui.tui.widgets.virtual_list import DrawnRow, VirtualList
 from tfdbg_tui.wire.dtypes import MAX_FINITE
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from tfdbg_tui.diagnosis import Heat, HeatRow
     from tfdbg_tui.logdir import Layer, Run
@@ -89,17 +89,17 @@ class HeatStrips(VirtualList):
         reading = "" if self._is_read else f", reading{self.charset.ellipsis}"
         return f"{counted(rows, 'row')}, {counted(steps, 'step')}{reading}"
 
-    def idle_keys(self) -> Iterator[str]:
-        """Yield the keys that do nothing with what is shown."""
+    def idle_keys(self) -> Mapping[str, str]:
+        """Return the keys that do nothing with what is shown, and why."""
         if self._grid is None or self._whole is None:
-            yield from ("Enter", "V", "v", "n", "Tab")
-            return
-        if all(row.variable is None for row in self._whole.rows):
-            yield "v"
-        if self._grid.first_bad() is None:
-            yield "n"
-        if self._grid.sides == 1:
-            yield "Tab"
+            return dict.fromkeys(("Enter", "V", "v", "n", "Tab"), "there is nothing to go to")
+        known_variables = any(row.variable is not None for row in self._whole.rows)
+        idle = {
+            "v": "" if known_variables else "no variables are on record",
+            "n": "" if self._grid.first_bad() else "nothing here is NaN or ∞",
+            "Tab": "no gradients are on record" if self._grid.sides == 1 else "",
+        }
+        return {key: why for key, why in idle.items() if why}
 
     def toggle_variables(self) -> None:
         """Show a row for each variable, or none; stay on the layer."""
@@ -166,10 +166,12 @@ class HeatStrips(VirtualList):
             side = (self._place.side + 1) % self._grid.sides
             self._place = self._place._replace(side=side)
 
-    def to_bad(self, direction: int) -> None:
-        """Look at the next bad cell in order of time, or at the one before."""
+    def to_bad(self, direction: int) -> bool:
+        """Look at the next bad cell in order of time, or at the one before; return if there is."""
+        before = self._place
         if self._grid is not None:
-            self._place = self._grid.next_bad(self._place, direction)
+            self._place = self._grid.next_bad(before, direction)
+        return self._place != before
 
     def _fill(self) -> None:
         """Make cells of the heat, as many as there is room for; stay in the step."""

@@ -15,7 +15,7 @@ from tfdbg_tui.tui.screens.list_screen import ListScreen
 from tfdbg_tui.tui.session.remap import is_same_run, remapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from textual.binding import BindingType
 
@@ -88,7 +88,7 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
             self.dismiss(None)
             return
         self._table.load(snapshot, tensors)
-        self.show()
+        self.show(self._told)
 
     def title_name(self) -> str:
         """See `ListScreen`."""
@@ -98,15 +98,15 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
         """See `ListScreen`."""
         return self._table.title()
 
-    def idle_keys(self) -> Iterator[str]:
+    def idle_keys(self) -> Mapping[str, str]:
         """See `ListScreen`."""
         history = self._table.history
-        if not history.bad.any():
-            yield "n"
-        if np.isnan(history.largest).all():
-            yield "m"
-        if self._table.is_alone:
-            yield "[ ]"
+        idle = {
+            "n": "" if history.bad.any() else "no computation of it holds NaN or ∞",
+            "m": "no numbers of it are on record" if np.isnan(history.largest).all() else "",
+            "[ ]": "there is no other tensor of the op or the line" if self._table.is_alone else "",
+        }
+        return {key: why for key, why in idle.items() if why}
 
     async def action_go(self) -> None:
         """Close, and go to the computation that is looked at."""
@@ -115,13 +115,14 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
 
     def action_to_bad(self, step: int) -> None:
         """Go to the next computation that is bad, or to the one before."""
-        self._table.to_next(self._table.history.bad, step)
-        self.show()
+        if not self.tell_idle("n"):
+            self.show_moved(self._table.to_next(self._table.history.bad, step), step)
 
     def action_to_measured(self, step: int) -> None:
         """Go to the next computation with numbers on record, or to the one before."""
-        self._table.to_next(~np.isnan(self._table.history.largest), step)
-        self.show()
+        if not self.tell_idle("m"):
+            measured = ~np.isnan(self._table.history.largest)
+            self.show_moved(self._table.to_next(measured, step), step)
 
     def action_curves(self) -> None:
         """Draw the next kind of curves."""
@@ -145,8 +146,9 @@ class HistoryScreen(ListScreen[TensorEvent | None]):
 
     def action_tensor(self, step: int) -> None:
         """Go to the next tensor, or to the one before."""
-        self._table.choose(step)
-        self.show()
+        if not self.tell_idle("[ ]"):
+            self._table.choose(step)
+            self.show()
 
     def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
         """Look at a computation; at the second click, go there."""

@@ -117,12 +117,17 @@ class HistoryTable(VirtualList):
         """Look at another computation."""
         self.position = min(max(0, position), len(self.history) - 1)
 
-    def to_next(self, some: npt.NDArray[np.bool_], step: int) -> None:
-        """Look at the next computation that is one of some, or at the one before."""
+    def to_next(self, some: npt.NDArray[np.bool_], step: int) -> bool:
+        """Look at the next computation that is one of some, or at the one before, if there is one.
+
+        Returns:
+            Whether there is.
+        """
         places = np.flatnonzero(some)
         here = self.position
         found = places[places > here][:1] if step > 0 else places[places < here][-1:]
         self.to(int(found[0]) if found.size else here)
+        return bool(found.size)
 
     def choose(self, step: int) -> None:
         """Look at another tensor, at about the same time."""
@@ -131,7 +136,7 @@ class HistoryTable(VirtualList):
         self.to(int(np.abs(self._places(self.history) - place).argmin()))
 
     def computation_at(self, line: int, column: int) -> int | None:
-        """Return the computation that a cell of the curves stands for, of several the first bad one.
+        """Return the computation that a cell of the curves stands for; of several a bad one.
 
         Args:
             line: The line of the head.

@@ -13,7 +13,7 @@ from tfdbg_tui.tui.screens.list_keys import ListKey
 from tfdbg_tui.tui.screens.list_screen import ListScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from textual.binding import BindingType
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.widgets.virtual_list import VirtualList
 
 _SECONDS = 0.5  # between two looks at a run that grows
+_NOTHING_THERE = "no tensor of the cell is on record"
+_NO_OUTPUT = "no result of the layer is on record"
 _KEYS = (
     ListKey("Enter", "goes there", "go to the tensor that is looked at"),
     ListKey("V", "history", "show what became of the layer's result"),
@@ -99,28 +101,28 @@ class LayersScreen(ListScreen[Choice | None]):
         """See `ListScreen`."""
         return f"Layers  {self._strips.counts}"
 
-    def idle_keys(self) -> Iterable[str]:
+    def idle_keys(self) -> Mapping[str, str]:
         """See `ListScreen`."""
         return self._strips.idle_keys()
 
     async def action_go(self, history: bool) -> None:
-        """Close, and go to the tensor that is looked at, or to the history of the row's output.
-
-        Where nothing is on record, as is told below the rows, that is nowhere.
-        """
+        """Close, and go to the tensor that is looked at, or to the history of the row's output."""
         event = self._strips.output if history else self._strips.event
         if event is not None:
             self.dismiss(Choice(event, history))
+        elif not self.tell_idle("V" if history else "Enter"):
+            self.show(_NO_OUTPUT if history else _NOTHING_THERE)
 
     def action_variables(self) -> None:
         """Show the variables of layers and what optimizers keep of them, or leave them out."""
-        self._strips.toggle_variables()
-        self.show()
+        if not self.tell_idle("v"):
+            self._strips.toggle_variables()
+            self.show()
 
     def action_to_bad(self, step: int) -> None:
         """Go to the next bad cell, or to the one before."""
-        self._strips.to_bad(step)
-        self.show()
+        if not self.tell_idle("n"):
+            self.show_moved(self._strips.to_bad(step), step)
 
     def action_move(self, rows: int, bins: int) -> None:
         """Go to another row or step."""
@@ -138,8 +140,9 @@ class LayersScreen(ListScreen[Choice | None]):
 
     def action_other_side(self) -> None:
         """Go from forward to gradient, or back."""
-        self._strips.other_side()
-        self.show()
+        if not self.tell_idle("Tab"):
+            self._strips.other_side()
+            self.show()
 
     async def on_virtual_list_row_clicked(self, event: VirtualList.RowClicked) -> None:
         """Look at a cell of a row; at the second click, go there."""

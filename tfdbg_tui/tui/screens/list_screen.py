@@ -11,12 +11,13 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from tfdbg_tui.tui.screens.list_keys import ListKeysScreen
-from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen
+from tfdbg_tui.tui.screens.only_while_open import OnlyWhileOpen, unknown_key
 from tfdbg_tui.tui.widgets.names import least_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+_NO_FURTHER = {1: "no later one", -1: "no earlier one"}
 _ALWAYS = ("? keys", "Esc closes")
 _LEAST_SHARE = 3  # of a title is for its name, so that what follows tells something
 _CORNERS = 8  # cells of the frame beside its title, and between a name and what follows it
@@ -69,6 +71,7 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
         self._keys = keys
         self._charset = charset
         self._box = Vertical(classes="-ascii" if charset.ascii_only else "")
+        self._told = ""
 
     def compose(self) -> ComposeResult:
         """See Textual."""
@@ -86,18 +89,43 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
         return Content(f"{name}  {text}" if name else text)
 
     def _labels(self) -> Content:
-        """Return as many keys that do something as there is room for; the last ones always."""
-        idle = set(self.idle_keys())
+        """Return as many keys that do something as there is room for; the last ones always.
+
+        In place of the others what there is to say about the last key.
+        """
+        idle = self.idle_keys()
         named = [key for key in self._keys if key.label and key.key not in idle]
-        labels = [f"{key.key} {key.label}" for key in named]
+        labels = [self._told] if self._told else [f"{key.key} {key.label}" for key in named]
         room = self.app.size.width - _CORNERS
         while len(told := "  ".join([*labels, *_ALWAYS])) > room and labels:
             labels.pop()
         return Content(told)
 
-    def idle_keys(self) -> Iterable[str]:
-        """Return the keys that do nothing with what is shown."""
-        return ()
+    def idle_keys(self) -> Mapping[str, str]:
+        """Return the keys that do nothing with what is shown, and why."""
+        return {}
+
+    def on_key(self, event: events.Key) -> None:
+        """Say so of a key that does nothing in any such list."""
+        key = unknown_key(self, event)
+        if key:
+            self.show(f"{key} does nothing here")
+
+    def tell_idle(self, key: str) -> bool:
+        """Say why a key does nothing with what is shown; return whether it does nothing."""
+        why = self.idle_keys().get(key, "")
+        if why:
+            self.show(why)
+        return bool(why)
+
+    def show_moved(self, moved: bool, direction: int) -> None:
+        """Show the present state; where it is the same as before, say that there is no other.
+
+        Args:
+            moved: Whether another place is looked at.
+            direction: Which one was asked for: 1 or -1.
+        """
+        self.show("" if moved else _NO_FURTHER[direction])
 
     def title_name(self) -> str:
         """Return the name that stands on the frame, before `title_text`; "" for none."""
@@ -115,8 +143,9 @@ class ListScreen(OnlyWhileOpen, ModalScreen[Result]):
         """Go some pages on."""
         raise NotImplementedError
 
-    def show(self) -> None:
-        """Show the present state."""
+    def show(self, told: str = "") -> None:
+        """Show the present state, and until that is shown again what there is to say."""
+        self._told = self._charset.sentence(told)
         self._box.border_title, self._box.border_subtitle = self._title(), self._labels()
         self._list.update()
 

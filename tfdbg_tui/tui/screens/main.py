@@ -10,7 +10,7 @@ from textual.containers import Container
 from textual.screen import Screen
 from textual.widgets import Static
 
-from tfdbg_tui.tui.actions.keys import bound_keys, shown_key
+from tfdbg_tui.tui.actions.keys import bound_keys, pressed_key
 from tfdbg_tui.tui.actions.registry import ACTIONS
 from tfdbg_tui.tui.bars.key_bar import KeyBar
 from tfdbg_tui.tui.bars.overview_bar import OverviewBar
@@ -182,9 +182,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.digit_typed(event.key):
             return True
         if self._known_keys.isdisjoint(event.aliases):
-            typed = event.character if event.is_printable else None
-            key = typed or shown_key(event.key)
-            self.keys.say(f"no action has the key {key}: ? shows all keys")
+            self.keys.say(f"no action has the key {pressed_key(event)}: ? shows all keys")
         return False
 
     def on_resize(self, event: events.Resize) -> None:

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual.await_complete import AwaitComplete
 
+from tfdbg_tui.tui.actions.keys import pressed_key
+
 if TYPE_CHECKING:
+    from textual.events import Key
     from textual.screen import Screen
 
     _Base = Screen[Any]
@@ -34,3 +37,8 @@ class OnlyWhileOpen(_Base):
             return AwaitComplete()
         self._is_closing = True
         return super().dismiss(result)
+
+
+def unknown_key(screen: Screen[Any], event: Key) -> str:
+    """Return the key that was pressed, if it does nothing on a screen; "" where it does."""
+    return pressed_key(event) if screen.active_bindings.keys().isdisjoint(event.aliases) else ""

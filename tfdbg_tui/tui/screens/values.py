@@ -15,7 +15,7 @@ from tfdbg_tui.tui.screens.tensor_grid import TensorGrid
 from tfdbg_tui.tui.widgets.tensor_view import TensorView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     import numpy.typing as npt
     from textual.binding import BindingType
@@ -81,13 +81,14 @@ class ValuesScreen(ListScreen[None]):
         """See `ListScreen`."""
         return f"{self._tensor.dtype} {list(self._tensor.shape)}"
 
-    def idle_keys(self) -> Iterator[str]:
+    def idle_keys(self) -> Mapping[str, str]:
         """See `ListScreen`."""
         view = self._grid.view
-        if not len(view.bad):
-            yield "n"
-        if view.tables <= 1:
-            yield "[ ]"
+        idle = {
+            "n": "" if len(view.bad) else "no element here is NaN or infinite",
+            "[ ]": "there is no other table" if view.tables <= 1 else "",
+        }
+        return {key: why for key, why in idle.items() if why}
 
     def on_mount(self) -> None:
         """Begin at the first bad element, if there is one."""
@@ -102,23 +103,32 @@ class ValuesScreen(ListScreen[None]):
 
     def action_to_bad(self, step: int) -> None:
         """Go to the next element that is NaN or infinite, or to the one before."""
-        self._grid.show(self._grid.view.to_bad(step))
+        if not self.tell_idle("n"):
+            before = self._grid.view.position
+            self._look_at(self._grid.view.to_bad(step))
+            self.show_moved(self._grid.view.position != before, step)
 
     def action_move(self, rows: int, columns: int) -> None:
         """Go to another row or column."""
-        self._grid.show(self._grid.view.moved(rows, columns))
+        self._look_at(self._grid.view.moved(rows, columns))
 
     def action_page(self, pages: int) -> None:
         """Go a page up or down."""
-        self._grid.show(self._grid.view.moved(pages * max(1, self._grid.page_rows - 1)))
+        self._look_at(self._grid.view.moved(pages * max(1, self._grid.page_rows - 1)))
 
     def action_table(self, step: int) -> None:
         """Go to the next table, where there are more than two dimensions."""
-        self._grid.show(self._grid.view.moved(tables=step))
+        if self._grid.shows_histogram or not self.tell_idle("[ ]"):
+            self._look_at(self._grid.view.moved(tables=step))
 
     def action_histogram(self) -> None:
         """Show how the finite elements are spread, or the elements again."""
         self._grid.show_histogram(not self._grid.shows_histogram)
+        self.show()
+
+    def _look_at(self, view: TensorView) -> None:
+        self._grid.show(view)
+        self.show()
 
     async def action_ask(self, what: str) -> None:
         """Ask for a slice, or for the name of a file, whatever was asked for before."""

@@ -77,7 +77,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     @dataclass
     class RowClicked(Message):
-        """A row was clicked on, so many cells from its left end."""
+        """A row was clicked on, in a cell of its line."""
 
         pane: VirtualList
         row: int
@@ -90,7 +90,7 @@ class VirtualList(CellWidget, ScrollView, can_focus=False):
 
     @dataclass
     class TitleClicked(Message):
-        """A text of the pinned head was clicked on, in a line and so many cells from its left end."""
+        """A text of the pinned head was clicked on, in a line and a cell of it."""
 
         pane: VirtualList
         title: str
