@@ -375,6 +375,22 @@ async def test_a_card_that_has_no_room_says_how_much_is_below(
         assert "below" not in title
 
 
+async def test_of_a_card_that_has_no_room_the_fix_is_seen_at_once(
+    open_app: Open, logdirs: RecordedLogdirs
+) -> None:
+    async with open_app(logdirs["mnist"], (80, 20)) as opened:
+        await opened.press("a", "w")
+        labels = _labels(opened)
+        assert labels[:3] == ["where", "fix", "here"]
+        await opened.press("tab")
+        assert _labels(opened)[:2] == ["where", "op"], "all of it, in its own order"
+
+
+def _labels(opened: Opened) -> list[str]:
+    lines = opened.app.query_one("#cause", Cause)._lines
+    return [line.cells[0][0].strip() for line in lines if line.first and line.part]
+
+
 async def test_of_the_place_of_a_root_the_file_and_the_line_are_never_cut(
     open_app: Open, logdirs: RecordedLogdirs
 ) -> None:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from tfdbg_tui.tui.session.snapshot import Snapshot
     from tfdbg_tui.tui.widgets.cells import Line
 
+_KNOWN = ("evidence", "why")  # labels
+_DETAILS = ("op", "layer")
+_FIX = ("fix", "here")  # labels
+_CHANGES = ("removed", "added")  # kinds
 _LABEL = 10
 _FRAME = 2  # lines of its frame
 _LINES_AROUND = 1  # of the source line, above and below
@@ -102,6 +106,9 @@ class Cause(ChainPane):
         """See `VirtualList`: a part is several lines."""
         chain = self.found_chain
         self._lines = self._lay_out(chain, self.line_width) if chain else []
+        is_read = self.session.focus.pane == self.spec.name
+        if chain and len(self._lines) > self.size.height and not is_read:
+            self._lines = _with_fix_first(self._lines, cards.parts(chain))
         alone = self.screen.has_class("-zoomed") or not self._lines
         self.styles.max_height = None if alone else len(self._lines) + _FRAME
         return len(self._lines)
@@ -227,6 +234,27 @@ class Cause(ChainPane):
 
     def _wrapped(self, text: str, width: int) -> Sequence[str]:
         return self.charset.wrapped(text, max(10, width))
+
+
+def _with_fix_first(lines: Sequence[CardLine], parts: Sequence[cards.Part]) -> list[CardLine]:
+    """Return the lines of a card of which a part alone is seen: where, the fix, how it is known.
+
+    Whoever goes to the card has all of it in its own order.
+
+    Args:
+        lines: The lines.
+        parts: The parts of the card.
+    """
+    ends = [number for number, part in enumerate(parts) if part.label in (*_KNOWN, *_DETAILS)]
+    begin = ends[0] if ends else len(parts)
+
+    def rank(line: CardLine) -> int:
+        part = parts[line.part]
+        if part.label in _FIX or part.kind in _CHANGES:
+            return 1
+        return 0 if line.part < begin else 2 if part.label in _KNOWN else 3
+
+    return sorted(lines, key=rank)
 
 
 def _marked(cells: Line, location: Location) -> Line:
