@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 v1 = tf.compat.v1
+_FAIL = tf.data.experimental.ExternalStatePolicy.FAIL
 
 
 def lines_warned_of() -> list[tuple[str, str]]:
@@ -112,6 +113,21 @@ def concrete_function_is_called() -> None:
     function.get_concrete_function()()
 
 
+def op_of_python_values_runs() -> None:
+    tf.io.read_file("/none")
+
+
+def callable_of_nothing_is_made() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        session.make_callable("none")
+
+
+def dataset_is_saved_with_state() -> None:
+    generator = tf.random.Generator.from_seed(1)
+    dataset = tf.data.Dataset.range(1).map(lambda x: generator.normal([]))
+    dataset._as_serialized_graph(external_state_policy=_FAIL)
+
+
 @tf.autograph.experimental.do_not_convert
 def raises_when_traced(x: Any) -> Any:
     raise ValueError
@@ -151,6 +167,9 @@ def frames_of(program: Callable[[], None]) -> list[tuple[str, str]]:
         session_callable_runs,
         tape_asks_for_gradients,
         concrete_function_is_called,
+        op_of_python_values_runs,
+        callable_of_nothing_is_made,
+        dataset_is_saved_with_state,
         dataset_is_made,
         shape_is_set,
         layer_is_made,

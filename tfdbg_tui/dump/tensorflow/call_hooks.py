@@ -89,10 +89,11 @@ class CallHooks:
         def quick_execute(
             op_name: Any, num_outputs: Any, inputs: Any, attrs: Any, ctx: Any, name: Any = None
         ) -> Any:
-            if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
-                return original(op_name, num_outputs, inputs, attrs, ctx, name)
+            rest = (num_outputs, inputs, attrs, ctx, name)
             with LeftOutOfTracebacks():
-                return self._recorded_call(original, op_name, num_outputs, inputs, attrs, ctx, name)
+                if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
+                    return original(op_name, *rest)
+                return self._recorded_call(original, op_name, *rest)
 
         return quick_execute
 
@@ -107,9 +108,9 @@ class CallHooks:
             name: Any = None,
         ) -> Any:
             rest = (num_outputs, inputs, attrs, ctx, cancellation_manager, name)
-            if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
-                return original(op_name, *rest)
             with LeftOutOfTracebacks():
+                if not self._listener.attempt(_CALLS, self._eager.watches_call, op_name):
+                    return original(op_name, *rest)
                 return self._recorded_call(original, op_name, *rest)
 
         return execute_with_cancellation

@@ -60,7 +60,8 @@ def wrap_for_good(wrappers: Wrappers) -> None:
 def _graph_plain(original: Any) -> Any:
     @functools.wraps(original)
     def as_graph_def(graph: Any, *args: Any, **kwargs: Any) -> Any:
-        graph_def, version = original(graph, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            graph_def, version = original(graph, *args, **kwargs)
         if not graph.building_function:
             guarded(make_plain, graph_def)
         return graph_def, version
@@ -101,7 +102,8 @@ def _number_plain(original: Any) -> Any:
 def _dataset_plain(original: Any) -> Any:
     @functools.wraps(original)
     def as_serialized_graph(dataset: Any, *args: Any, **kwargs: Any) -> Any:
-        serialized = original(dataset, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            serialized = original(dataset, *args, **kwargs)
         return guarded(_plain_text, serialized) if tf.executing_eagerly() else serialized
 
     return as_serialized_graph
@@ -200,7 +202,8 @@ def _sent_plain(original: Any) -> Any:
     @functools.wraps(original)
     def send(dataset: Any, *args: Any, **kwargs: Any) -> Any:
         plain = guarded(_plain_dataset, dataset) if tf.executing_eagerly() else dataset
-        return original(plain, *args, **kwargs)
+        with LeftOutOfTracebacks():
+            return original(plain, *args, **kwargs)
 
     return send
 

@@ -141,7 +141,8 @@ class SessionHooks:
         def make_callable(
             this: Any, fetches: Any, feed_list: Any = None, accept_options: bool = False
         ) -> Any:
-            made = original(this, fetches, feed_list, accept_options)
+            with LeftOutOfTracebacks():
+                made = original(this, fetches, feed_list, accept_options)
             if feed_list is not None:
                 return made  # TensorFlow itself makes that a call of `run`.
 
@@ -160,7 +161,8 @@ class SessionHooks:
             if not _is_single_threaded(this):
                 # Once the session has taken over the graph, no op may call another function.
                 self._listener.tell("session_extends", this)
-            made = original(this, callable_options)
+            with LeftOutOfTracebacks():
+                made = original(this, callable_options)
             known = self._listener.attempt(
                 _CALLABLES, ProgramsCallable, this, callable_options, original
             )
