@@ -237,9 +237,10 @@ class AddedGraph:
             tensor: A tensor of the program's graph.
         """
         users = {op.name: op for op in tensor.consumers() if self._body.runs(op)}
+        if len(users) != 1:
+            return None
         returned = {reference for reference, _ in self._body.outputs()}
-        is_alone = len(users) == 1 and self._body.reference(tensor) not in returned
-        return next(iter(users.values())) if is_alone else None
+        return None if self._body.reference(tensor) in returned else next(iter(users.values()))
 
     def records_in(self, op: Any) -> bool:
         """Return whether something records what an op of the function calls."""
