@@ -117,3 +117,15 @@ def test_an_epsilon_may_still_be_fed(tmp_path: Path) -> None:
         assert session.run(loss) == 0.5
         assert session.run(loss, {epsilon: 2.0}) == 2.5
     tfdbg_tui.disable_dump_debug_info()
+
+
+def test_a_graph_that_tensorflow_leaves_as_it_is(tmp_path: Path) -> None:
+    def logarithm() -> Any:
+        with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+            x = tf.compat.v1.placeholder(tf.float32, [2])
+            return session.run(tf.math.log(tf.nn.softmax(x)), {x: [0.0, 200.0]})
+
+    assert logarithm()[0] == -np.inf
+    tfdbg_tui.enable_dump_debug_info(str(tmp_path), "ADAPTIVE", -1)
+    assert logarithm()[0] == -np.inf
+    tfdbg_tui.disable_dump_debug_info()

@@ -32,6 +32,8 @@ import tensorflow as tf
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+FEWEST_OPTIMIZED = 4
+"""TensorFlow leaves a graph of fewer ops as it is; a function has one for each output as well."""
 _SUMS = frozenset(("Add", "AddV2", "Sub"))
 _PRODUCTS = frozenset(("Mul", "RealDiv"))
 _PLACES = frozenset(("ArgMax", "ArgMin"))

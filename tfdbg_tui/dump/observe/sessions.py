@@ -346,7 +346,7 @@ class SessionPlans:
         sinks = RunSinks(maker, state.sinks, flow, copies)
         items = self._observed(graph, state, ops, doubtful=doubtful)
         running, before = _looked_at(run_ops, memory, flow, fed)
-        gone = self._rewritten(run_ops, wanted)
+        gone = self._rewritten(state, run_ops, wanted)
         items = [item for item in items if item.tensor.name not in gone]
         running, before = running - gone, before - gone
         self._skip_unseen(graph, items, running | before | fed)
@@ -363,14 +363,18 @@ class SessionPlans:
             rows=rows,
         )
 
-    def _rewritten(self, run_ops: Sequence[Any], wanted: Wanted) -> frozenset[str]:
+    def _rewritten(
+        self, state: _GraphState, run_ops: Sequence[Any], wanted: Wanted
+    ) -> frozenset[str]:
         """Return the names of the tensors that TensorFlow does not compute unless looked at.
 
         Args:
+            state: What is known of the graph.
             run_ops: What the run computes.
             wanted: What the program wants of it.
         """
-        if self._options.mode is TensorDebugMode.NO_TENSOR:
+        is_optimized = len(state.ops) >= rewritten.FEWEST_OPTIMIZED
+        if self._options.mode is TensorDebugMode.NO_TENSOR or not is_optimized:
             return frozenset()
         only_user = rewritten.users_in_run(run_ops, wanted.fetches)
         tensors = (tensor for op in run_ops for tensor in op.outputs)
