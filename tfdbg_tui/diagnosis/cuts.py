@@ -73,6 +73,14 @@ class _Ops(NamedTuple):
     cut: Callable[[Any, tuple[Key, ...]], Cut | None]
 
 
+def has_no_gradient(op: GraphOp) -> bool:
+    """Return whether an op of a graph lets no gradient through to the numbers that it takes."""
+    dtypes = {dtype_name(number).removesuffix("_ref") for number in op.output_dtypes}
+    no_floats = bool(dtypes) and dtypes.isdisjoint(_FLOATING)
+    is_of_numbers = bool(op.inputs) and op.op_type not in _OF_SHAPES
+    return op.op_type in _HAVE_NO_GRADIENT or (no_floats and is_of_numbers)
+
+
 def find_cuts(dataflow: Dataflow, wanted: Set[Key]) -> Iterator[Cut]:
     """Yield the ops that keep the gradients of losses from some variables.
 
@@ -216,12 +224,6 @@ def _ops_of_graph(dataflow: Dataflow) -> _Ops:
         names = (ref.op_name for ref in op.inputs if op.op_type not in _OF_SHAPES)
         return (ops[name] for name in names if name in ops)
 
-    def is_cut(op: GraphOp) -> bool:
-        dtypes = {dtype_name(number).removesuffix("_ref") for number in op.output_dtypes}
-        no_floats = bool(dtypes) and dtypes.isdisjoint(_FLOATING)
-        is_of_numbers = bool(op.inputs) and op.op_type not in _OF_SHAPES
-        return op.op_type in _HAVE_NO_GRADIENT or (no_floats and is_of_numbers)
-
     def read(op: GraphOp) -> Set[Key]:
         if op.op_type not in READS:
             return frozenset()
@@ -238,7 +240,7 @@ def _ops_of_graph(dataflow: Dataflow) -> _Ops:
         first = replace(event, index=int(dataflow.timeline.rows_of(event.index)[0]))
         return Cut(first, _text(run, op.op_type, op.stack_id), keys)
 
-    return _Ops(given, is_cut, read, cut)
+    return _Ops(given, has_no_gradient, read, cut)
 
 
 def _executions(dataflow: Dataflow) -> _Ops:

@@ -201,5 +201,13 @@ def value_inputs(op_type: str | None, number: int) -> Sequence[int]:
     return tuple(slot for slot in slots if slot < number)
 
 
+RANDOM = frozenset(
+    {
+        *("RandomStandardNormal", "RandomUniform", "TruncatedNormal"),
+        *("StatelessRandomNormalV2", "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"),
+    }
+)
+"""Ops that give random numbers without being given other numbers."""
+
 OF_WEIGHTS = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D"})
 """Ops of layers that take what the layer is given first, and then a variable."""

@@ -231,6 +231,9 @@ class Variable(Message):
     # Of what an optimizer keeps of a variable: its name, and the handle of that variable.
     optimizer: str = pb(5, FieldType.STRING)
     slot_of: int = pb(6, FieldType.INT)
+    # Of a variable of a session, the graph that it is in: it has no handle, and the name is that
+    # of its op.
+    graph_id: str = pb(7, FieldType.STRING)
 
 
 @dataclass(slots=True)

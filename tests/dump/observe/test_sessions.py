@@ -922,6 +922,34 @@ def test_the_best_loss_so_far_may_begin_with_infinity(dump: Path, resources: boo
     assert diagnosed(dump).verdict == "clean"
 
 
+@pytest.mark.parametrize("case", ["left out", "untrainable", "restored", "set", "cut off", "input"])
+def test_random_weights_that_no_optimizer_changes_are_told(
+    dump: Path, tmp_path: Path, resources: bool, case: str
+) -> None:
+    """Not where the program means it: what was restored, or set, or is a model behind an input."""
+    x = v1.get_variable("x", [8, 4]) if case == "input" else v1.placeholder(tf.float32, [8, 4])
+    with v1.variable_scope("trunk"):
+        trunk = v1.get_variable("w", [4, 5], trainable=case != "untrainable")
+        hidden = tf.tanh(tf.matmul(x, trunk))
+    with v1.variable_scope("head"):
+        head = v1.get_variable("w", [5, 1])
+        made = tf.matmul(tf.stop_gradient(hidden) if case == "cut off" else hidden, head)
+    loss = tf.reduce_mean(tf.square(made - 1.0))
+    step = v1.train.AdamOptimizer(0.01).minimize(loss, var_list=[x if case == "input" else head])
+    steps = [step, trunk.assign(trunk / 2.0)] if case == "set" else [step]
+    saver = v1.train.Saver([trunk])
+    feeds = {} if case == "input" else {x: np.ones([8, 4], np.float32)}
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        if case == "restored":
+            saver.restore(session, saver.save(session, str(tmp_path / "checkpoint" / "trunk")))
+        for _ in range(10):
+            session.run(steps, feeds)
+    report = diagnosed(dump)
+    told = [(found.rule, "trunk/w: nobody" in found.evidence) for found in report.suspects]
+    assert told == ([("layer-never-changes", True)] if case == "left out" else [])
+
+
 def test_what_comes_out_of_a_queue_is_what_another_thread_has_put_in(dump: Path) -> None:
     """As with queue runners: the run that takes it out has begun before and waits for it."""
     queue, x = v1.FIFOQueue(10, [tf.float32]), v1.placeholder(tf.float32, [2])

@@ -88,6 +88,7 @@ class _GraphState:
         scopes: The name scopes of its ops, and whether an op in each is recorded.
         lasting: Whether one of its ops assigns to a variable, prints, or the like.
         doubtful: Whether the shapes known while tracing may be wrong.
+        trainable: The names of the variables that it was recorded of that they may be trained.
         locations: The serialized CodeLocation of each recorded op, where these are wanted.
         kept: What has to live as long as the graph.
     """
@@ -105,6 +106,7 @@ class _GraphState:
     scopes: dict[str, bool] = field(default_factory=dict)
     lasting: bool = False
     doubtful: bool = False
+    trainable: set[str] = field(default_factory=set)
     locations: dict[str, bytes] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)
 
@@ -207,6 +209,15 @@ class GraphDefinitions:
             state.num_outputs.append(len(op.outputs))
             if not op.name.startswith(own.SCOPE):
                 state.first_ids[-1] = self._record_op(graph, state, op)
+
+    def record_trainable(self, graph: Any) -> None:
+        """Record which variables of the graph of a session may be trained, since the last time."""
+        state = self._state(graph)
+        for name in graph_ops.trainable_variables(graph):
+            if name not in state.trainable:
+                state.trainable.add(name)
+                record = events.Variable(name=name, trainable=1, graph_id=state.graph_id)
+                self._define(variable=record.encode())
 
     def ops(self, graph: Any, start: int = 0) -> list[RecordedOp]:
         """Return the ops of a graph, recording those that are new.

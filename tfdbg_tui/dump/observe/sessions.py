@@ -306,6 +306,7 @@ class SessionPlans:
             state.changes_shapes |= any(references.changes_shapes(r.op) for r in new)
             state.has_references |= any(references.makes_reference(r.op) for r in new)
             state.version = graph.version
+            self._graphs.record_trainable(graph)
         return state
 
     def _are_shapes_doubtful(self, graph: Any, state: _GraphState, wanted: Wanted) -> bool:

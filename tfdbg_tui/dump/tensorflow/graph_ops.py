@@ -13,7 +13,7 @@ from tensorflow.python.debug.lib.op_callbacks_common import OP_CALLBACK_SKIP_OPS
 from tensorflow.python.framework.ops import _create_c_op
 from tensorflow.python.ops.resource_variable_ops import ResourceVariable as ResourceVariable
 
-from tfdbg_tui.dump.tensorflow import own
+from tfdbg_tui.dump.tensorflow import objects, own
 from tfdbg_tui.dump.tensorflow.private import attribute, method
 
 if TYPE_CHECKING:
@@ -34,6 +34,13 @@ SKIPPED_BY_TENSORFLOW = frozenset(name.decode() for name in OP_CALLBACK_SKIP_OPS
 
 MAKES_OP = _create_c_op.__name__
 """The function that extracts the stack of a new op, whose `_init` comes next."""
+
+
+def trainable_variables(graph: Any) -> list[str]:
+    """Return the names of the ops of the variables that optimizers of TensorFlow 1 train."""
+    collected = graph.get_collection(tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES)
+    ops = (objects.library_property(variable, "op") for variable in collected)
+    return [op.name for op in ops if op is not None]
 
 
 def new_input(graph: Any, name: str, dtype: Any, shape: Any, device: str) -> Any:

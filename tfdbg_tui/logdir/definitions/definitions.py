@@ -264,6 +264,11 @@ class Definitions:
         )
 
     def _add_variable(self, record: events.Variable) -> None:
+        if record.graph_id:
+            graph = self._graphs.get(self.graph_id(record.graph_id))
+            if graph is not None:
+                graph.trainable[record.name] = None
+            return
         self.variables[record.handle] = Variable(
             handle=record.handle,
             file_set=self.file_set,

@@ -97,6 +97,8 @@ class Graph:
         signatures: Its arguments and outputs as a function, where recorded.
         compiled: Whether XLA compiles it, where recorded: the tensors of such graphs are recorded
             when their call has ended, graph by graph.
+        trainable: Names of the ops of the variables that optimizers of TensorFlow 1 train, unless
+            they are given others; where recorded.
     """
 
     graph_id: str
@@ -107,6 +109,7 @@ class Graph:
     inner_ids: dict[str, None] = field(default_factory=dict)
     signatures: list[GraphSignature] = field(default_factory=list)
     compiled: bool = False
+    trainable: dict[str, None] = field(default_factory=dict)
     _consumers: dict[str, list[Consumer]] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -282,6 +282,14 @@ LAYER_NEVER_CHANGES = Defect(
     "to stay as it is, set layer.trainable = False.",
     example=Example("encoder: 4 variables, gradients of None in every step, others are trained"),
 )
+LEFT_OUT_OF_SESSION = replace(
+    LAYER_NEVER_CHANGES,
+    why="Its variables may be trained, and the loss is made of them, but no optimizer changes "
+    "them: they stay the random numbers that they began with.",
+    fix="Add them to the var_list of minimize, or leave that out: then all are trained that the "
+    "loss is made of. If they are to stay as they are, make them with trainable=False.",
+)
+"""The same of variables of a session."""
 LAYER_OF_ZEROS = replace(
     LAYER_NEVER_CHANGES,
     why="What the layer is given is 0 in each step, and so is the gradient of its weights.",
@@ -431,7 +439,14 @@ IN_ALL_STEPS = frozenset(
         *(GRADIENT_UNDERFLOW, SOFTMAX_OF_ONE, NORM_OF_ONE, TARGET_OUT_OF_REACH, TARGETS_TOO_LARGE),
         *(SOFTMAX_TWICE, LAYER_NEVER_CHANGES, NOTHING_TRAINED, GRADIENTS_NOT_APPLIED, ZERO_WEIGHTS),
         *(GRADIENTS_NONE, UNITS_ALIKE, NO_GRADIENT, LOSS_OF_ZERO, TARGETS_OF_NO_PROBABILITY),
-        *(LAYER_OF_ZEROS, SIGMOID_TWICE, DATA_OF_ZERO, ONLY_OF_PENALTIES, ONLY_ZEROS),
+        *(
+            LAYER_OF_ZEROS,
+            LEFT_OUT_OF_SESSION,
+            SIGMOID_TWICE,
+            DATA_OF_ZERO,
+            ONLY_OF_PENALTIES,
+            ONLY_ZEROS,
+        ),
         MINUS_MISSING,
     )
 )

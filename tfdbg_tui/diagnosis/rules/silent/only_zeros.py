@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tfdbg_tui.diagnosis.dataflow.variables import READS
 from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.losses import given_to, losses, made_of
-from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DATASET_ELEMENTS, OF_WEIGHTS
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, DATASET_ELEMENTS, OF_WEIGHTS, RANDOM
 from tfdbg_tui.diagnosis.roots.alert_sites import place_of
 from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import ONLY_ZEROS
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 
 _MANY = 5  # measured computations that have to show it: those of eight steps or more
 _ROWS = frozenset({"GatherV2", "ResourceGather"})
-_RANDOM = frozenset(
-    {
-        *("RandomStandardNormal", "RandomUniform", "TruncatedNormal"),
-        *("StatelessRandomNormalV2", "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"),
-    }
-)
 
 
 def find_only_zeros(dataflow: Dataflow, measured: Measured) -> Iterator[Suspect]:
@@ -89,7 +83,7 @@ def _comes_in(dataflow: Dataflow, event: TensorEvent) -> bool:
     op_type = op_type_of(dataflow.run, event)
     if op_type == "Placeholder":  # of a function or a loop, what is given to it stands for that
         return all(producer.event is None for producer in dataflow.producers(event))
-    return op_type in DATASET_ELEMENTS | _RANDOM or _is_row(dataflow, event)
+    return op_type in DATASET_ELEMENTS | RANDOM or _is_row(dataflow, event)
 
 
 def _is_row(dataflow: Dataflow, event: TensorEvent) -> bool:

@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfdbg_tui.diagnosis.cuts import find_cuts
-from tfdbg_tui.diagnosis.events import stack_id_of
+from tfdbg_tui.diagnosis.events import TensorEvent, stack_id_of
 from tfdbg_tui.diagnosis.layers import output_of
+from tfdbg_tui.diagnosis.left_out import find_left_out
 from tfdbg_tui.diagnosis.locations import line_that_ran, location_of, starts_fit
 from tfdbg_tui.diagnosis.op_traits import OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Match
-from tfdbg_tui.diagnosis.rules.silent.defects import LAYER_NEVER_CHANGES
+from tfdbg_tui.diagnosis.rules.silent.defects import LAYER_NEVER_CHANGES, LEFT_OUT_OF_SESSION
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect, first_and_others
 from tfdbg_tui.diagnosis.untrained import Untrained, find_untrained
-from tfdbg_tui.diagnosis.variable_values import uses_of_value
+from tfdbg_tui.diagnosis.variable_values import VariableValues, uses_of_value
 from tfdbg_tui.logdir.text import counted
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
     from tfdbg_tui.diagnosis.cuts import Cut
     from tfdbg_tui.diagnosis.dataflow import Dataflow
-    from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.diagnosis.locations import Location
-    from tfdbg_tui.logdir import Layer, Run
+    from tfdbg_tui.logdir import Layer, Run, Variable
 
 _NAMED = 3  # variables
 _AHEAD = 64  # executions after a result, in which an array that was made of it is looked for
@@ -37,7 +37,7 @@ def is_kernel(dataflow: Dataflow, value: TensorEvent) -> bool:
 
 def find_unchanged(dataflow: Dataflow) -> list[Suspect]:
     """Return the layers whose variables nothing changes, though they may be trained."""
-    untrained_layers = find_untrained(dataflow)
+    untrained_layers = [*find_untrained(dataflow), *find_left_out(dataflow)]
     found, told = [], set[Untrained]()
     asked = [untrained for untrained in untrained_layers if untrained.asked]
     wanted = {variable.key for untrained in asked for variable in untrained.variables}
@@ -59,7 +59,9 @@ def find_unchanged(dataflow: Dataflow) -> list[Suspect]:
         if event is not None:
             asked_at = _lines(dataflow.run, untrained.asked_at)
             match = Match("likely", _evidence(untrained, taker) + _beside(asked_at.values()))
-            suspect = Suspect(event, LAYER_NEVER_CHANGES, match, len(untrained.variables))
+            in_session = untrained.variables[0].key not in dataflow.variables.named
+            rule = LEFT_OUT_OF_SESSION if in_session else LAYER_NEVER_CHANGES
+            suspect = Suspect(event, rule, match, len(untrained.variables))
             stack_id, line = next(reversed(asked_at.items()), (None, None))
             if taker is not None:
                 line = line_that_ran(dataflow.run, stack_id_of(dataflow.run, event))
@@ -110,11 +112,24 @@ def _beside(asked_at: Iterable[Location]) -> str:
 def _place(dataflow: Dataflow, untrained: Untrained) -> TensorEvent | None:
     """Return the last tensor of a layer that something uses, as nobody minds what is not used.
 
-    Where variables were in no layer that was called, the making of the first one.
+    Where variables were in no layer that was called, the making of the first one, or in a session
+    the first that was read of it.
     """
     if untrained.layer is not None:
         return _last_used(dataflow, untrained.layer)
-    return dataflow.timeline.maker_in(*untrained.variables[0].key)
+    first = untrained.variables[0]
+    return dataflow.timeline.maker_in(*first.key) or _first_read(dataflow, first)
+
+
+def _first_read(dataflow: Dataflow, variable: Variable) -> TensorEvent | None:
+    run = dataflow.run
+    values = VariableValues(run, dataflow.calls)
+    for site, site_id in list(run.site_numbers.items()):
+        value = values.of_site(site)
+        if value is not None and value.variable == variable:
+            row = int(run.graph_executions.rows_of(site_id)[0])
+            return TensorEvent("graph_execution", row, site.output_slot)
+    return None
 
 
 def _last_used(dataflow: Dataflow, layer: Layer) -> TensorEvent | None:
