@@ -264,7 +264,8 @@ def is_loss_of_fit(run: Run, stack_id: int | None) -> bool:
     """Whether an op is of a loss in a training step of Keras' own."""
     frames = run.stack(stack_id) if stack_id is not None else ()
     called = [frame.function for frame in frames if frame.path and _KERAS.search(frame.path)]
-    return {"fit", "train_step", "compute_loss"} <= {*called}
+    trains = "fit" in called or "train_on_batch" in called
+    return trains and {"train_step", "compute_loss"} <= {*called}
 
 
 def is_imported(run: Run, stack_id: int | None) -> bool:

@@ -61,7 +61,6 @@ def test_gradients_that_a_fit_never_applies(tmp_path: Path) -> None:
         {"trainable": True, "asked": True, "assigned": True},
         {"trainable": True, "asked": True, "changes": True},
         {"trainable": True, "asked": True, "fits": False},  # gradients to look at
-        {"fits": False},  # predictions, sampling, features of a model
         {"trainable": True},
         {"asked": True},
         {"assigned": True},  # a layer or a training step that learns without gradients

@@ -25,6 +25,8 @@ RECTIFIERS = frozenset({"Relu", "Relu6"})
 _REDUCTIONS = frozenset({"Mean", "Sum"})
 
 _OFF = {32: 3, 256: 2}  # elements: measured computations in which all of so many are 0
+_FEW, _TOGETHER = 8, 256
+"""Or so many elements at least, if all that was measured is so many: a small batch tells little."""
 _OFF_FOR = 5  # computations, from the first of these to the last
 
 
@@ -62,6 +64,7 @@ def find_off(
         times = len(found) - (int(on[-1]) + 1 if on.size else 0)
         off = found.some(np.arange(len(found) - times, len(found)))
         is_off = any(size >= least and times >= needed for least, needed in _OFF.items())
+        is_off |= size >= _FEW and times * size >= _TOGETHER
         if (
             is_off
             and _computations(dataflow, event, off) >= _OFF_FOR

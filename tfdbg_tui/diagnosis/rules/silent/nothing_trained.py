@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tfdbg_tui.diagnosis.events import graph_id_of
 from tfdbg_tui.diagnosis.history import by_step, computed, measured_tensors
 from tfdbg_tui.diagnosis.locations import is_loss_of_fit, line_that_ran
 from tfdbg_tui.diagnosis.losses import losses_that_fall, magnitudes_of_loss, target_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tfdbg_tui.diagnosis.events import TensorEvent
     from tfdbg_tui.logdir import Variable
 
-_MANY = 5  # measured steps
+_MANY = 5  # measured steps, or computations
 _NAMED = 3  # variables
 
 
@@ -37,29 +38,25 @@ def find_nothing_trained(dataflow: Dataflow) -> Iterator[Suspect]:
     """Yield the loss of a `fit` whose model has kernels, none of which may be trained or changes.
 
     That of a training step of Keras' own: one of the program may train in ways that are unknown.
+    Other models may be trained beside, as the generator of a GAN.
     """
-    run = dataflow.run
-    may_train = run.gradient_requests or any(variable.trainable for variable in run.variables)
-    if not run.num_epochs or may_train:
-        return
-    loss = next(_losses(dataflow), None)
-    steps = _steps_of_kernels(dataflow)
-    if loss is None or not steps or any(_may_change(dataflow, kernel) for kernel in steps):
-        return
-    layer, others = first_and_others(kernel.layer for kernel in steps)
-    evidence = (
-        f"none of the {len(run.variables):,} variables may be trained (layer.trainable is False), "
-        f"and the {len(steps):,} kernels are what they were in all {max(steps.values()):,} steps "
-        f"measured"
-    )
-    yield Suspect(
-        loss,
-        NOTHING_TRAINED,
-        Match("likely", evidence),
-        len(steps),
-        layer,
-        others,
-    )
+    run, calls = dataflow.run, dataflow.calls
+    done = {calls.outermost(request.target_graph_id) for request in run.gradient_requests}
+    for graph_id, loss in _losses(dataflow):
+        if graph_id in done:
+            continue
+        done.add(graph_id)
+        times = _times_of_kernels(dataflow, graph_id)
+        if not times or any(one.trainable or _may_change(dataflow, one) for one in times):
+            continue
+        layer, others = first_and_others(kernel.layer for kernel in times)
+        evidence = (
+            f"no variable of {counted(1 + len(others), 'layer')} may be trained (layer.trainable "
+            f"is False), and {counted(len(times), 'kernel')} of them are what they were in all "
+            f"{max(times.values()):,} computations measured"
+        )
+        match = Match("likely", evidence)
+        yield Suspect(loss, NOTHING_TRAINED, match, len(times), layer, others)
 
 
 def find_not_applied(dataflow: Dataflow) -> Iterator[Suspect]:
@@ -74,21 +71,22 @@ def find_not_applied(dataflow: Dataflow) -> Iterator[Suspect]:
         return
     handles = {key for request in requests for key in keys_of(request, request.asked)}
     asked = {variable for variable in trainable if variable.key in handles}
-    steps = {kernel: n for kernel, n in _steps_of_kernels(dataflow).items() if kernel in asked}
+    times = {kernel: n for kernel, n in _times_of_kernels(dataflow).items() if kernel in asked}
     computed_losses = ((target_of(dataflow, one), one.stack_id) for one in requests)
     loss, stack_id = next((pair for pair in computed_losses if pair[0]), (None, None))
-    if loss is None or not steps:
+    if loss is None or not times:
         return
-    layer, others = first_and_others(kernel.layer for kernel in steps)
+    layer, others = first_and_others(kernel.layer for kernel in times)
     evidence = (
         f"nothing assigns to the {len(asked):,} variables whose gradients are asked for, and the "
-        f"{len(steps):,} kernels are what they were in all {max(steps.values()):,} steps measured"
+        f"{len(times):,} kernels are what they were in all {max(times.values()):,} computations "
+        f"measured"
     )
     yield Suspect(
         loss,
         GRADIENTS_NOT_APPLIED,
         Match("likely", evidence),
-        len(steps),
+        len(times),
         layer,
         others,
         line=line_that_ran(run, stack_id),
@@ -131,33 +129,43 @@ def find_gradients_none(dataflow: Dataflow) -> Iterator[Suspect]:
     )
 
 
-def _losses(dataflow: Dataflow) -> Iterator[TensorEvent]:
-    """Yield the first computation of what Keras has computed as losses of training steps."""
+def _losses(dataflow: Dataflow) -> Iterator[tuple[str, TensorEvent]]:
+    """Yield the first computation of what Keras has computed as losses of training steps.
+
+    With each comes the graph that is called, in which it is computed.
+    """
     run = dataflow.run
     for graph_id, graph in list(run.graphs.items()):
         for op in reversed(list(graph.ops.values())):
             if is_loss_of_fit(run, op.stack_id):
                 for event in computed(dataflow, graph_id, op.name):
-                    yield replace(event, index=int(dataflow.timeline.rows_of(event.index)[0]))
+                    first = int(dataflow.timeline.rows_of(event.index)[0])
+                    yield dataflow.calls.outermost(graph_id), replace(event, index=first)
 
 
-def _steps_of_kernels(dataflow: Dataflow) -> dict[Variable, int]:
-    """Return in how many steps the variables were measured that layers multiply data with.
+def _times_of_kernels(dataflow: Dataflow, called: str | None = None) -> dict[Variable, int]:
+    """Return how often the variables were measured that layers multiply data with.
 
     Empty if one of them was not the same in all.
+
+    Args:
+        dataflow: Of the run.
+        called: The graph that is called, in which they are read; None for all.
     """
     values = VariableValues(dataflow.run, dataflow.calls)
-    steps: dict[Variable, int] = {}
+    times: dict[Variable, int] = {}
     for event, measured in measured_tensors(dataflow.run):
+        graph_id = graph_id_of(dataflow.run, event) or ""
+        if called is not None and dataflow.calls.outermost(graph_id) != called:
+            continue
         for variable, found in values.of_measured(event, measured):
-            _, largest = by_step(dataflow.run, found)
-            if variable.layer is None or len(largest) < _MANY:
+            if variable.layer is None or len(found) < _MANY:
                 continue
-            if np.ptp(largest):
+            if np.ptp(found.largest):
                 return {}
             if is_kernel(dataflow, event):
-                steps[variable] = max(steps.get(variable, 0), len(largest))
-    return steps
+                times[variable] = max(times.get(variable, 0), len(found))
+    return times
 
 
 def _may_change(dataflow: Dataflow, variable: Variable) -> bool:

@@ -46,6 +46,11 @@ _FAR_TOO_WIDE = 10.0
 """So many times wider, it is told whenever that begins: where nothing comes back, no training gets
 there by itself, but one step that is far too long.
 """
+_WIDE_LATER = 100.0
+"""What a layer gives that has learned is seldom beyond 30: so large, it was thrown there, whenever
+that begins.
+"""
+_FLAT_FROM = 10.0  # on, on either side: where both ends are beyond, few numbers are on the slope
 _MASKED = 10.0  # times the largest: what is so far below 0 is left out of a softmax on purpose
 
 _BOUNDED = frozenset({"Tanh", "Sigmoid"})
@@ -167,9 +172,10 @@ def _width(
     width = _APART if softmax else 2 * _WIDE
     if softmax and _is_attention(dataflow, event):
         width = _APART_IN_ATTENTION
-    small = np.flatnonzero(before.largest < _FAR_TOO_WIDE * _APART / 2)
+    later = _FAR_TOO_WIDE * _APART if softmax else 2 * _WIDE_LATER
+    small = np.flatnonzero(before.largest < later / 2)
     since_small = int(small[-1]) + 1 if small.size else 0
-    widths = [(width, 0), (_FAR_TOO_WIDE * _APART, since_small)]
+    widths = [(width, 0), (later, since_small)]
     for least, since in [(_APART_IN_LOSS, 0)] if op_type in _LOSSES else widths:
         mine = before.some(np.arange(since, len(before)))
         if len(mine) < _MANY or mine.largest.min() < least / 2:
@@ -196,13 +202,16 @@ def _ends(
 ) -> tuple[float, float] | None:
     """Return the extremes of a tensor, if it is that wide, and no mask.
 
-    Of what a softmax takes only differences count.
+    Of what a softmax takes only differences count.  What is far too large for another activation
+    need not be so on both sides.
     """
     if summary is None or summary.minimum is None or summary.maximum is None:
         return None
     low, high = summary.minimum, summary.maximum
     if softmax:
         is_wide = high - low >= width and low >= -_MASKED * max(high, 0.0)
+    elif width > 2 * _WIDE:
+        is_wide = max(-low, high) >= width / 2 and min(abs(low), abs(high)) >= _FLAT_FROM
     else:
         is_wide = min(-low, high) >= width / 2
     return (low, high) if is_wide and (summary.size or 0) >= size else None
