@@ -309,6 +309,31 @@ def test_what_one_step_has_saturated(
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize(
+    ("first", "ends", "expected"),
+    [
+        (1, (-15, 150), ["saturated-activation"]),
+        (1, (110, 150), ["saturated-activation"]),
+        (1, (-5, 150), []),
+        (1, (-80, 80), []),
+        (CALLS - 3, (-15, 150), []),
+    ],
+)
+def test_what_a_tanh_takes_since_a_step_that_was_too_long(
+    tmp_path: Path, first: int, ends: tuple[float, float], expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.op("f", "BiasAdd", "before", "x:0", "b:0")
+    recorded.op("f", "Tanh", "Tanh", "before:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Tanh:0", outputs=0)
+    for step in range(CALLS):
+        wide = np.linspace(*(ends if step >= first else (-1, 1)), 64, dtype=np.float32)
+        recorded.trace("f", "before", wide, serial=step + 1, extremes=True)
+        recorded.trace("f", "Tanh", np.tanh(wide), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 @pytest.mark.parametrize("op_type", ["Softmax", "Tanh"])
 def test_a_softmax_given_to_a_loss_that_wants_logits(tmp_path: Path, op_type: str) -> None:
     recorded = program(tmp_path)
@@ -864,6 +889,18 @@ def test_layers_that_nothing_comes_through(
     assert suspects(recorded) == expected
 
 
+@pytest.mark.parametrize(("size", "expected"), [(30, ["dead-relu"]), (20, []), (6, [])])
+def test_a_rectifier_of_few_elements(tmp_path: Path, size: int, expected: list[str]) -> None:
+    """Off for 256 elements in all, in computations of at least eight."""
+    recorded = program(tmp_path)
+    recorded.op("f", "Relu", "Relu", "x:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Relu:0", outputs=0)
+    for step in range(STEPS if size > 6 else 5 * STEPS):
+        recorded.trace("f", "Relu", some(0.0, size), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
 def test_the_gates_of_a_cell_are_one_suspect_that_tells_since_when(tmp_path: Path) -> None:
     recorded = program(tmp_path)
     recorded.layer(1, 0, "cell", "LSTMCell")
@@ -1245,6 +1282,8 @@ def test_training_is_to_blame_for_what_is_off_in_each_evaluation(
         ([0.6, 9e5, 3e7, 2e7, *[2.0] * 8], []),
         ([0.01, *[3e3] * 11], []),  # of one batch alone
         ([1.0 / (step + 1) for step in range(STEPS)], []),
+        ([1.5**step for step in range(STEPS)], ["training-diverges"]),  # steadily
+        ([1.0, 0.5, *[1.5**step for step in range(2, STEPS)]], []),
     ],
 )
 @pytest.mark.parametrize("scale", [1.0, 2.0])
@@ -1261,6 +1300,34 @@ def test_a_loss_that_gets_far_above_what_it_was(
     for step in range(STEPS):
         values = {"loss": losses[step], "scale": scale**step}
         values["scaled"] = values["loss"] * values["scale"]
+        for name, value in values.items():
+            recorded.trace("f", name, some(value, 1), serial=step + 1, extremes=True)
+        recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
+    assert suspects(recorded) == expected
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [
+        ("Identity", ["training-diverges"]),
+        ("StopGradient", []),
+        ("MatMul", []),  # the same weights make what is learned
+    ],
+)
+def test_a_loss_that_rises_steadily_may_be_of_what_a_network_makes(
+    tmp_path: Path, beside: str, expected: list[str]
+) -> None:
+    recorded = program(tmp_path)
+    recorded.function("f", "f", "x", "w", captured=(7,))
+    recorded.variable(7, name="w")
+    recorded.op("f", "ReadVariableOp", "read", "w:0")
+    recorded.op("f", "MatMul", "values", "x:0", "read:0")
+    recorded.op("f", beside, "targets", "x:0", "read:0")
+    recorded.op("f", "SquaredDifference", "loss", "values:0", "targets:0")
+    recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "x:0", outputs=0)
+    recorded.gradients([7], of=("f", "loss:0"))
+    for step in range(STEPS):
+        values = dict.fromkeys(("read", "values", "targets"), 1.0) | {"loss": 1.5**step}
         for name, value in values.items():
             recorded.trace("f", name, some(value, 1), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)

@@ -300,8 +300,8 @@ LAYER_OF_ZEROS = replace(
 NOTHING_TRAINED = Defect(
     id="nothing-trained",
     title="A training in which nothing is trained",
-    why="All layers of the model are frozen that have weights: there is no gradient, the optimizer has no "
-    "variable to change, and the loss stays what it was.",
+    why="All layers of the model are frozen that have weights: there is no gradient, the optimizer "
+    "has no variable to change, and the loss stays what it was.",
     fix="Set trainable = True for the layers that are to learn, before compile. The last one of "
     "model.layers may have no weights (an activation, dropout): leave out of what is frozen the "
     "last one that has.",

@@ -15,10 +15,11 @@ from tfdbg_tui.diagnosis.losses import (
     AVERAGES,
     losses,
     losses_that_fall,
+    made_of,
     magnitudes_of_loss,
     may_be_negative,
 )
-from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE
+from tfdbg_tui.diagnosis.op_traits import ARGUMENTS, ELEMENTWISE, OF_WEIGHTS
 from tfdbg_tui.diagnosis.rules.model import Growth, Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     LOSS_FALLS_WITHOUT_END,
@@ -26,6 +27,8 @@ from tfdbg_tui.diagnosis.rules.silent.defects import (
     TRAINING_DIVERGES,
 )
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
+from tfdbg_tui.diagnosis.untrained import connected_of
+from tfdbg_tui.diagnosis.updates import variables_read
 from tfdbg_tui.diagnosis.worklist import Worklist
 from tfdbg_tui.logdir.text import counted
 from tfdbg_tui.wire.dtypes import MAX_FINITE
@@ -43,11 +46,14 @@ if TYPE_CHECKING:
 
 _ENDS = 3  # measured steps at the beginning, and at the end, that a loss or gradient is compared in
 _RISEN = 50.0  # times
+_RISEN_STEADILY = 4.0
+"""Times, where it is the only loss, of data alone, and was never below what it was at first."""
 _RISEN_SIGNED = 1e4
 """Times where a loss may be below 0: scores of critics and values of states are often hundreds."""
 _RISEN_ONCE = 1e6  # times that such a loss was above once, where it swings
 _RISEN_EVER_FASTER = 1e3  # times, where it does not slow down
 _POWER = 1.5  # of the step by which it then rises: values of states grow by about the same in each
+_NOISE = 0.9  # of a loss: batches differ by so much
 _PRODUCTS_OF_LAYERS = frozenset(
     {"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv1D", "Conv2D", "Conv3D"}
 )
@@ -186,7 +192,8 @@ def _risen_losses(dataflow: Dataflow) -> Iterator[Suspect]:
     of scores, may begin anywhere near 0 and has to get far away from 1.
     """
     run = dataflow.run
-    for loss in losses(dataflow):
+    all_losses = losses(dataflow)
+    for loss in all_losses:
         found = magnitudes_of_loss(dataflow, loss)
         steps, largest = by_step(run, found)
         if len(steps) < _STEPS:
@@ -195,7 +202,9 @@ def _risen_losses(dataflow: Dataflow) -> Iterator[Suspect]:
         signed = may_be_negative(dataflow, loss, found)
         first = max(1.0, about) if signed else about
         first *= _explained_by_data(dataflow, loss, int(steps[last_of_first]))
-        high = largest >= _RISEN * first
+        is_steady = len(all_losses) == 1 and not signed and _rises_steadily(largest)
+        is_steady = is_steady and _is_of_data(dataflow, loss)
+        high = largest >= (_RISEN_STEADILY if is_steady else _RISEN) * first
         stays = bool(high[-_ENDS:].all())
         if signed:
             needed = _RISEN_EVER_FASTER if _speeds_up(steps, largest) else _RISEN_SIGNED
@@ -255,6 +264,30 @@ def _compared_data(dataflow: Dataflow, loss: TensorEvent) -> Iterator[TensorEven
             yield event
         elif op_type_of(dataflow.run, event) in AVERAGES | ELEMENTWISE | {"StopGradient"}:
             events.add(*(p.event for p in dataflow.producers(event) if p.event is not None))
+
+
+def _rises_steadily(largest: Floats) -> bool:
+    """Whether a loss is never below what it was at first, and larger in each third of the steps."""
+    third = len(largest) // 3
+    if third < _ENDS or largest.min() < _NOISE * largest[0]:
+        return False
+    begin, middle, end = largest[:third], largest[third:-third], largest[-third:]
+    rises = np.median(begin) < np.median(middle) < np.median(end)
+    return bool(rises and end.min() >= _RISEN_STEADILY * begin.max())
+
+
+def _is_of_data(dataflow: Dataflow, loss: TensorEvent) -> bool:
+    """Whether a loss compares what a network makes with data, not with what one makes of others.
+
+    The errors of Q values grow with these, in an agent that learns.
+    """
+    made = made_of(dataflow, loss)
+    if not made or any(op_type_of(dataflow.run, event) == "StopGradient" for event in made):
+        return False
+    trained = {key for one in dataflow.run.gradient_requests for key in connected_of(one)}
+    products = (event for event in made if op_type_of(dataflow.run, event) in OF_WEIGHTS)
+    read = [key for event in products for key in variables_read(dataflow, event)]
+    return len({*read}) == len(read) and trained.issuperset(read)
 
 
 def _speeds_up(steps: Int64Array, largest: Floats) -> bool:

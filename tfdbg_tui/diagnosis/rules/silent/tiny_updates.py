@@ -42,6 +42,7 @@ _FADED = 0.7  # times as long are the last of them, at most
 _LONGER = 1e3  # times as long is a step of a bias than of all else, at most
 _SHORT = 1e-6  # of a variable, that a step adds
 _STANDING = 3  # variables that no step changes by more than that
+_FIXED = 2  # variables that no step changes at all
 _MANY_STAND = 8  # measured computations of their updates
 _BESIDE = 100.0  # times as much is added to another at least
 _EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
@@ -155,7 +156,8 @@ def find_standing(dataflow: Dataflow, gradients: list[LayerGradient]) -> list[Su
     """Return the layers that hardly change in any step, where others of the same training do.
 
     Several, and half of all: the weights on the way back make gradients smaller than beside the
-    last gradient shows.  One rate for all of them: with several the short steps may be meant.
+    last gradient shows.  Fewer where it is lost in rounding what is added to them.  One rate for
+    all of them: with several the short steps may be meant.
 
     Args:
         dataflow: Of the run.
@@ -164,7 +166,10 @@ def find_standing(dataflow: Dataflow, gradients: list[LayerGradient]) -> list[Su
     for updates, _ in _by_graph(dataflow):
         shares = np.array([update.share.max() for update in updates])
         stand = (shares <= _SHORT) & np.array([update.largest.all() for update in updates])
-        if stand.sum() < max(_STANDING, len(updates) / 2) or len(updates[0].share) < _MANY_STAND:
+        lost = _EPSILON.get(dtype_of(dataflow.run, updates[0].event) or "", 0.0) / 4
+        is_fixed = (stand & (shares <= lost)).sum() >= _FIXED
+        is_many = stand.sum() >= max(_STANDING, len(updates) / 2)
+        if not (is_many or is_fixed) or len(updates[0].share) < _MANY_STAND:
             continue
         if shares.max() < _BESIDE * _SHORT or len(learning_rates(dataflow)) > 1:
             continue
