@@ -424,6 +424,7 @@ SKIPPED = {
     "all-steps-skipped": [True] * 40,
     "most-steps-skipped": [step % 3 > 0 for step in range(40)],
     "most-steps-skipped until it settles": [step < 26 for step in range(40)],
+    "most-steps-skipped as every other one is": [step % 2 == 0 for step in range(40)],
     "at the beginning": [step < 12 for step in range(40)],
     "one in three": [step % 3 == 0 for step in range(40)],
 }

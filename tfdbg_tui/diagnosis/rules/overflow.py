@@ -363,6 +363,21 @@ RULES = (
         ),
     ),
     Rule(
+        id="squared-gradient-overflow",
+        title="The square of a gradient overflowed in the optimizer",
+        op_types=ops("Square", "Mul", "Pow"),
+        test=downgraded(
+            also(overflow(), in_optimizer, _is_square), unless=_divides_nothing
+        ),
+        why="Adam and its like keep a mean of the squares of gradients: that of a gradient above "
+        "1.8e19 is beyond float32, that of one above 255 beyond float16. What they keep is ∞ from "
+        "then on, and the variable stays as it is, or becomes NaN.",
+        fix="Clip gradients (clipnorm), scale the loss or what it is of. Keep variables in float32 "
+        "(a policy of mixed_float16 does), not in float16.",
+        fix_in_recurrent=OVER_TIME,
+        example=example("Square", given(1e30, 1), out=[INF, 1], optimizer=True),
+    ),
+    Rule(
         id="half-precision-overflow",
         title="Overflow in float16",
         op_types=frozenset(),
@@ -438,20 +453,6 @@ RULES = (
         "is above 1. A learning rate is far below, so that steps are smaller than gradients.",
         fix="Lower the learning rate, or correct its schedule.",
         example=example("Mul", given(400, 1), given(1e38), out=[INF, 1e38], optimizer=True),
-    ),
-    Rule(
-        id="squared-gradient-overflow",
-        title="The square of a gradient overflowed in the optimizer",
-        op_types=ops("Square", "Mul", "Pow"),
-        test=downgraded(
-            also(overflow(), in_optimizer, _is_square), unless=_divides_nothing
-        ),
-        why="Adam and its like keep a mean of the squares of gradients: that of a gradient above "
-        "1.8e19 is beyond float32. What they keep is ∞ from then on, and the variable stays as it "
-        "is, or becomes NaN.",
-        fix="Clip gradients (clipnorm), scale the loss or what it is of.",
-        fix_in_recurrent=OVER_TIME,
-        example=example("Square", given(1e30, 1), out=[INF, 1], optimizer=True),
     ),
     Rule(
         id="overflowed-at-once",

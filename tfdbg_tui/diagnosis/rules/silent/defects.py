@@ -174,6 +174,14 @@ ALL_STEPS_SKIPPED = Defect(
     "(initial_scale).",
     example=Example("IsFinite(gradients) → False in each of 500 steps"),
 )
+SCALE_RISES = replace(
+    ALL_STEPS_SKIPPED,
+    why="The gradients are never finite, so none of them is applied, and the loss scale gets "
+    "larger nevertheless: nothing is learnt.",
+    fix="Divide the loss scale after a step that is skipped, and multiply it only after many that "
+    "are not.",
+)
+"""The same where the loss scale goes the wrong way."""
 MOST_STEPS_SKIPPED = Defect(
     id="most-steps-skipped",
     title="Most training steps are skipped",
@@ -184,6 +192,12 @@ MOST_STEPS_SKIPPED = Defect(
     "and keep that part in float32.",
     example=Example("IsFinite(gradients) → False in 40 of 60 steps, in the last 30 in 20"),
 )
+MANY_STEPS_SKIPPED = replace(
+    MOST_STEPS_SKIPPED,
+    title="Many training steps are skipped, up to the end",
+    why="Gradients overflow still after many steps: the loss scale rises too soon again.",
+)
+"""The same where it is not most of them."""
 LOSS_SCALE_BELOW_ONE = Defect(
     id="loss-scale-below-one",
     title="The loss scale has fallen below 1",

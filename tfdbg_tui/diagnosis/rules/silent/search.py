@@ -70,6 +70,7 @@ _SAMPLED = RECTIFIERS | {"Exp", "Cast", "Softmax"}
 
 _CONSEQUENCES = (
     (defects.SOFTMAX_OF_ONE, (defects.NO_GRADIENT,)),
+    (defects.ALL_STEPS_SKIPPED, (defects.TRAINING_DIVERGES,)),  # gradients grow with their scale
     (defects.ONLY_ZEROS, (defects.LAYER_NEVER_CHANGES, defects.DEAD_RELU)),
     (
         defects.NUMBERS_EXPLODE,

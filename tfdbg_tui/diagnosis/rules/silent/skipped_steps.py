@@ -14,7 +14,9 @@ from tfdbg_tui.diagnosis.rules.model import Match
 from tfdbg_tui.diagnosis.rules.silent.defects import (
     ALL_STEPS_SKIPPED,
     LOSS_SCALE_BELOW_ONE,
+    MANY_STEPS_SKIPPED,
     MOST_STEPS_SKIPPED,
+    SCALE_RISES,
 )
 from tfdbg_tui.diagnosis.rules.silent.suspect import Suspect
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _STEPS = 16  # a loss scaler may well skip the first few steps
 _TRIED = 8  # bad tensors of a place: eagerly, one line makes several, and one of them is asked
 _MOST = 0.5  # share of the later half of the steps, or of all
+_MANY = 0.4  # share of the later half, and of its later half: a scale that grows too soon each time
 _TOO_MANY = 24  # in all: so often a scale has to be halved that begins far too large
 _HALVED = 8  # steps, from a scale of at least this to one below 1
 _LARGE_SCALE = 2.0**_HALVED  # a learning rate is never that large
@@ -65,10 +68,15 @@ def _suspect(run: Run, event: TensorEvent, skipped: npt.NDArray[np.bool_]) -> Su
     later = skipped[len(skipped) // 2 :]
     is_most = skipped.mean() > _MOST and skipped.sum() >= _TOO_MANY
     scale = _scale(run)
-    if later.mean() > _MOST or is_most:
-        rule = ALL_STEPS_SKIPPED if skipped.all() else MOST_STEPS_SKIPPED
+    if skipped.all():
+        rises = scale is not None and scale.largest[-1] > scale.largest[0]
+        rule = SCALE_RISES if rises else ALL_STEPS_SKIPPED
+    elif later.mean() > _MOST or is_most:
+        rule = MOST_STEPS_SKIPPED
     elif _is_below_one(scale) and skipped.sum() >= _HALVED:
         rule = LOSS_SCALE_BELOW_ONE
+    elif later[-len(later) // 2 :].mean() > _MANY and later.mean() > _MANY:
+        rule = MANY_STEPS_SKIPPED
     else:
         return None
     evidence = (
