@@ -327,7 +327,8 @@ def test_what_a_tanh_takes_since_a_step_that_was_too_long(
     recorded.op("f", "Tanh", "Tanh", "before:0")
     recorded.op("f", "AssignSubVariableOp", "Assign", "w:0", "Tanh:0", outputs=0)
     for step in range(CALLS):
-        wide = np.linspace(*(ends if step >= first else (-1, 1)), 64, dtype=np.float32)
+        low, high = ends if step >= first else (-1.0, 1.0)
+        wide = np.linspace(low, high, 64, dtype=np.float32)
         recorded.trace("f", "before", wide, serial=step + 1, extremes=True)
         recorded.trace("f", "Tanh", np.tanh(wide), serial=step + 1, extremes=True)
         recorded.execution("f", [], {step: some(1)}, "f", serial=step + 1)
