@@ -550,3 +550,25 @@ async def test_a_click_chooses_a_cell_and_a_second_one_goes_to_its_tensor(
         await opened.pilot.click(offset=(line.rindex("N") - 1, at))
         await opened.pilot.pause()
         assert opened.focus.graph_execution == 5 * STEPS - 1
+
+
+async def test_where_nothing_is_bad_one_begins_at_what_is_focused(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.layer(1, 0, "first", "Dense")
+    made.layer(2, 0, "second", "Dense")
+    made.graph("root", "")
+    made.graph("f", "train", "root")
+    made.op("f", "MatMul", "first/MatMul", "x:0", layer=1)
+    made.op("f", "Relu", "second/Relu", "first/MatMul:0", layer=2)
+    for step in range(5):
+        for name in ("first/MatMul", "second/Relu"):
+            made.trace("f", name, np.ones(8, np.float32), serial=step + 1, extremes=True)
+        made.execution("__inference_train_7", [], {}, "f", serial=step + 1)
+    made.open()
+    async with open_app(tmp_path) as opened:
+        await opened.press("colon")
+        await opened.type("trace:7")
+        await show_layers(opened)
+        assert "forward, step 3  second" in opened.screen()

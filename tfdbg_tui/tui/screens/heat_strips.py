@@ -66,14 +66,34 @@ class HeatStrips(VirtualList):
         self._class_width = 0
         self._place = GridPlace(0, 0, 0)
 
-    def load(self, snapshot: Snapshot, heat: Heat) -> None:
-        """Show a run as it is now; at first the first bad cell is looked at."""
+    def load(self, snapshot: Snapshot, heat: Heat, focused: TensorEvent | None = None) -> None:
+        """Show a run as it is now.
+
+        Args:
+            snapshot: The run.
+            heat: What is known of it.
+            focused: Whose layer and step are looked at first, where no cell is bad.
+        """
         is_first = self._heat is None
         self._snapshot, self._whole = snapshot, heat
         self._fill()
         self.forget_rows()
         if is_first and self._grid is not None:
-            self._place = self._grid.first_bad() or self._place
+            self._place = self._grid.first_bad() or self._place_of(focused) or self._place
+
+    def _place_of(self, event: TensorEvent | None) -> GridPlace | None:
+        """Return the cell of a tensor's layer and step; None where they are not on record."""
+        snapshot, grid = self._snapshot, self._grid
+        if snapshot is None or grid is None or event is None:
+            return None
+        layer, step = snapshot.layer(event), snapshot.step(event)
+        rows = [number for number, row in enumerate(grid.heat.rows) if row.layer == layer]
+        if layer is None or step is None or not rows:
+            return None
+        places = [grid.within((rows[0], side, grid.bin_of(step))) for side in range(grid.sides)]
+        cells = map(grid.cell, places)
+        its = (place for place, cell in zip(places, cells, strict=True) if _is_of(cell, event))
+        return next(its, places[0])
 
     @property
     def _is_read(self) -> bool:
@@ -380,6 +400,10 @@ class HeatStrips(VirtualList):
             one.step for one in found if one.step is not None and snapshot.step(one.event) is None
         ]
         return f", used first in step {min(steps):,}" if steps else ""
+
+
+def _is_of(cell: HeatCell | None, event: TensorEvent) -> bool:
+    return cell is not None and cell.event == event
 
 
 def _steps_text(steps: tuple[int, int] | None) -> str:

@@ -11,6 +11,7 @@ from tfdbg_tui.diagnosis import TensorEvent, heat_of
 from tfdbg_tui.tui.screens.heat_strips import HeatStrips
 from tfdbg_tui.tui.screens.list_keys import ListKey
 from tfdbg_tui.tui.screens.list_screen import ListScreen
+from tfdbg_tui.tui.session.focusing import focused_event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +95,8 @@ class LayersScreen(ListScreen[Choice | None]):
     async def _load(self, snapshot: Snapshot) -> None:
         explanation = snapshot.explanation
         harmless = explanation.harmless if explanation else []
-        self._strips.load(snapshot, await asyncio.to_thread(heat_of, snapshot.run, harmless))
+        heat = await asyncio.to_thread(heat_of, snapshot.run, harmless)
+        self._strips.load(snapshot, heat, focused_event(snapshot, self._session.focus))
         self.show()
 
     def title_text(self) -> str:
