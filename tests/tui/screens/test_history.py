@@ -392,3 +392,21 @@ async def test_at_the_last_bad_computation_there_is_no_later_one(
         await look_at(opened, 3 * (CALLS - 1))
         await opened.press("V", "n")
         assert "no later one  ? keys" in opened.screen()
+
+
+async def test_extremes_tell_whether_all_are_zero_or_none_is(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.graph("root", "")
+    made.graph("f", "f", "root")
+    made.op("f", "Relu", "relu", "x:0")
+    mode = TensorDebugMode.CONCISE_HEALTH  # which counts no zeros
+    for values in ([0, 0], [1, 2], [0, 2]):
+        made.trace("f", "relu", np.array(values, np.float32), mode=mode, extremes=True)
+    made.open()
+    async with open_app(tmp_path) as opened:
+        await opened.press("V")
+        lines = [line.split() for line in opened.screen().split("\n")]
+        titles = next(at for at, line in enumerate(lines) if "zeros" in line)
+        assert [line[-2] for line in lines[titles + 1 : titles + 4]] == ["100%", "0", "?"]

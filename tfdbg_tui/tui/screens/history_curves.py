@@ -67,7 +67,7 @@ def draw_shares(
     read = _records(snapshot, history)
     shown = {
         "NaN and infinities, % of the elements": _curve(read, places, _bad_share),
-        "zeros, % of the elements": _curve(read, places, lambda one: _share(one, one.zero)),
+        "zeros, % of the elements": _curve(read, places, lambda one: _share(one, zeros_of(one))),
     }
     shown = {title: one for title, one in shown.items() if not np.isnan(one.numbers).all()}
     if not shown:
@@ -119,6 +119,19 @@ def _bad_share(summary: TensorSummary) -> float | None:
     counts: Sequence[int | None] = (summary.nan, summary.neg_inf, summary.pos_inf)
     known = [count for count in counts if count is not None]
     return _share(summary, sum(known)) if len(known) == len(counts) else None
+
+
+def zeros_of(summary: TensorSummary) -> int | None:
+    """Return how many elements are 0, also where only the smallest and the largest tell so."""
+    least, most = summary.minimum, summary.maximum
+    if summary.zero is not None or least is None or most is None:
+        return summary.zero
+    if least > 0 or most < 0:
+        return 0
+    counts: Sequence[int | None] = (summary.nan, summary.neg_inf, summary.pos_inf)
+    bad = [count for count in counts if count is not None]
+    all_known = len(bad) == len(counts) and summary.size is not None
+    return (summary.size or 0) - sum(bad) if least == most == 0 and all_known else None
 
 
 def _share(summary: TensorSummary, count: int | None) -> float | None:

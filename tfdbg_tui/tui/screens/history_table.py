@@ -243,7 +243,8 @@ class HistoryTable(VirtualList):
             none_finite = (infinite or 0) + (summary.nan or 0) == summary.size
             text = "none finite" if none_finite else "not measured"
             extremes = [_right(text, sum(map(widths.__getitem__, shown)), "faint")] if shown else []
-        counts = (summary.nan, "bad"), (infinite, "bad"), (summary.zero, "")
+        zeros = history_curves.zeros_of(summary)
+        counts = (summary.nan, "bad"), (infinite, "bad"), (zeros, "")
         return extremes + [
             _right(_share(count, summary.size), widths[title], style if count else "dim")
             for title, (count, style) in zip(_COUNTS, counts, strict=True)
