@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import RecordedLogdirs
-    from tests.tui.conftest import Open
+    from tests.tui.conftest import Open, Opened
     from tfdbg_tui.tui.session.snapshot import Snapshot
 
 
