@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
 from tests.diagnosis.tiny import Program, floats
 from tests.tui.screens.test_layout import assert_screen
@@ -572,3 +573,22 @@ async def test_where_nothing_is_bad_one_begins_at_what_is_focused(
         await opened.type("trace:7")
         await show_layers(opened)
         assert "forward, step 3  second" in opened.screen()
+
+
+async def test_strips_stand_below_their_title_whatever_the_names(
+    open_app: Open, tmp_path: Path
+) -> None:
+    made = Program(tmp_path)
+    made.layer(1, 0, "モデル", "Dense")
+    made.layer(2, 0, "model", "Dense")
+    made.graph("root", "")
+    made.graph("f", "train", "root")
+    for layer, name in ((1, "a"), (2, "b")):
+        made.op("f", "MatMul", name, "x:0", layer=layer)
+        made.trace("f", name, np.ones(8, np.float32), serial=1, extremes=True)
+    made.execution("__inference_train_7", [], {}, "f", serial=1)
+    made.open()
+    async with open_app(tmp_path, (80, 24)) as opened:
+        await show_layers(opened)
+        first, second = opened.screen().split("\n")[2:4]
+        assert cell_len(first.partition("▁")[0]) == cell_len(second.partition("▁")[0])

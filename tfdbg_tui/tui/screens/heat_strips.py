@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from tfdbg_tui.diagnosis import (
     SIDES,
@@ -46,7 +46,8 @@ _LARGEST = 12  # cells of a number, below its title
 _CLASS = 30  # cells of the class of a layer and its type, at most
 _TALL = 10  # lines: with less there is no room for explanations
 
-_NOTHING = "Neither magnitudes nor bad tensors are on record; ADAPTIVE records both."
+_NOTHING = "Neither magnitudes nor bad tensors are on record"
+_HAS_BOTH = "; ADAPTIVE records both"
 
 
 class HeatStrips(VirtualList):
@@ -211,7 +212,7 @@ class HeatStrips(VirtualList):
         """How wide the column of names is: where strips have more cells than steps it gets some."""
         if self._heat is None:
             return _NAME[0]
-        names = [2 * row.depth + len(row.name) + 2 for row in self._heat.rows]
+        names = [2 * row.depth + cell_len(row.name) + 2 for row in self._heat.rows]
         strip = _GAP + max(self._heat.num_columns, *map(len, SIDES))
         beside = self.line_width - self._heat.num_sides * strip
         widest = min(_NAME[1], max(_NAME[0], self.line_width // 3, beside))
@@ -258,9 +259,9 @@ class HeatStrips(VirtualList):
         shown = self._grid.heat.rows[row]
         chosen = row == self._place.row
         room = self._name_width - 2
-        name = self.charset.fit_path("  " * shown.depth + shown.name, room)
+        name = set_cell_size(self.charset.fit_path("  " * shown.depth + shown.name, room), room)
         mark = self.charset.focus if chosen else " "
-        cells: list[Cell] = [(f"{mark} {name:{room}}", "" if shown.layer else "call")]
+        cells: list[Cell] = [(f"{mark} {name}", "" if shown.layer else "call")]
         for side in range(self._grid.sides):
             cells.append((" " * _GAP, ""))
             cells += [
@@ -303,7 +304,7 @@ class HeatStrips(VirtualList):
     def head(self, width: int, height: int) -> Sequence[Line]:
         """Return the titles of the strips; a sentence where there is nothing."""
         if self._grid is None:
-            return (((_NOTHING if self._is_read else "", "dim"),),)
+            return (((self._why_nothing(), "dim"),),)
         strip = self._grid.bins * self._cell_width
         titles = [self._title(side, strip) for side in range(self._grid.sides)]
         if self._room >= self._grid.sides * (_GAP + _LARGEST):
@@ -311,6 +312,12 @@ class HeatStrips(VirtualList):
             titles += [f"{'max ' + side:>{_LARGEST}}" for side in sides]
         gap = " " * _GAP
         return (((f"{'':{self._name_width}}{gap}{gap.join(titles)}", "dim"),),)
+
+    def _why_nothing(self) -> str:
+        if self._snapshot is None or not self._is_read:
+            return ""
+        is_adaptive = self._snapshot.run.files.mode_name == "ADAPTIVE"
+        return f"{_NOTHING}{' so far' if is_adaptive else _HAS_BOTH}."
 
     def _title(self, side: int, width: int) -> str:
         """Return the title of a strip, with the first and last step where there is room."""
