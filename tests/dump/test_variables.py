@@ -371,9 +371,7 @@ def test_a_variable_of_early_keras_3_has_its_names_itself() -> None:
     assert variables.name_of(SimpleNamespace(name="kernel", path="net/kernel")) == "net/kernel"
 
 
-@pytest.mark.parametrize(
-    "spike", [1e10, 3e5, 1.0], ids=["after one enormous batch", "after a large one", "healthy"]
-)
+@pytest.mark.parametrize("spike", [1e10, 1.0], ids=["after one enormous batch", "healthy"])
 def test_an_accumulator_beyond_all_gradients_is_told(tmp_path: Path, spike: float) -> None:
     layer = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones", name="amount")
     optimizer = keras.optimizers.Adagrad(0.1)

@@ -142,7 +142,10 @@ def _is_lost(op: Any, user: Any, other: Any) -> bool:
     if op.type in _SUMS:
         if user.type not in _SUMS or not _is_constant(other):
             return False
-        return _may_be_small(other) or any(map(_is_constant, op.inputs))
+        constants = [_is_constant(one) for one in op.inputs]
+        if all(constants):
+            return False  # What is computed of constants alone is computed in the program's order.
+        return _may_be_small(other) or any(constants)
     if user.type == "Maximum":
         return bool((_factor(op) > 1).all()) and not _is_constant(other)
     if user.type not in _PRODUCTS or (user.type == "RealDiv" and user.inputs[0].name == other.name):

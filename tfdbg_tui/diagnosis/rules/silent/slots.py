@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tfdbg_tui.diagnosis.events import op_type_of
 from tfdbg_tui.diagnosis.gradients import is_backward
 from tfdbg_tui.diagnosis.history import by_step, measured_tensors
 from tfdbg_tui.diagnosis.losses import falls_after
@@ -28,10 +27,6 @@ _LARGE = 1e9  # is enough where no loss gets smaller after that
 _MANY = 3  # measured computations of a variable, up to the last, in which it is that large
 _BESIDE = 1e4
 """So many times the largest gradient its root is: the steps are that much shorter than before."""
-_JUMP = 1e10
-"""Times that it grows between two measured steps: one gradient was 100,000 times the others."""
-_COUNTS = frozenset({"Cast", "Const"})
-_BESIDE_AFTER_JUMP = 1e3  # times the largest gradient its root is then
 
 
 class _Kept(NamedTuple):
@@ -42,7 +37,6 @@ class _Kept(NamedTuple):
         slot: The variable that holds it.
         size: Its largest number at last.
         since: The first of the measured steps in which it is that large; None where it is of none.
-        jumped: Whether it was far smaller in the measured step before that.
         text: How it got there, where it had been smaller.
         times: How often it was measured.
     """
@@ -51,7 +45,6 @@ class _Kept(NamedTuple):
     slot: Variable
     size: float
     since: int | None
-    jumped: bool
     text: str
     times: int
 
@@ -66,8 +59,15 @@ def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
     ]
     if not large:
         return []
-    gradient = _largest_gradient(dataflow)
-    least = max(_LARGE, (_BESIDE_AFTER_JUMP * gradient) ** 2)
+    gradient = max(
+        (
+            float(np.median(found.largest[-_MANY:]))  # one batch may be unlike all others
+            for event, found in measured_tensors(run)
+            if is_backward(run, event)
+        ),
+        default=0.0,
+    )
+    least = max(_LARGE, (_BESIDE * gradient) ** 2)
     if not gradient:
         return []
     values = VariableValues(run, dataflow.calls)
@@ -77,12 +77,7 @@ def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
         for slot, found in values.of_measured(event, read)
         if slot.slot_of and len(found) >= _MANY and found.largest[-_MANY:].min() >= least
     ]
-    beside = (_BESIDE * gradient) ** 2
-    beyond = [
-        one
-        for one in beyond
-        if one.jumped or (one.size >= beside and (one.size >= _HUGE or _is_harmed(dataflow, one)))
-    ]
+    beyond = [one for one in beyond if one.size >= _HUGE or _is_harmed(dataflow, one)]
     if not beyond:
         return []
     beyond.sort(key=lambda one: -one.size)
@@ -105,20 +100,6 @@ def find_exploded_slots(dataflow: Dataflow) -> list[Suspect]:
     ]
 
 
-def _largest_gradient(dataflow: Dataflow) -> float:
-    """Return how large gradients are of late; 0 where none was measured.
-
-    The gradient of a mean is divided by how many elements there are: that is no gradient.
-    """
-    run = dataflow.run
-    sizes = (
-        float(np.median(found.largest[-_MANY:]))  # one batch may be unlike all others
-        for event, found in measured_tensors(run)
-        if is_backward(run, event) and op_type_of(run, event) not in _COUNTS
-    )
-    return max(sizes, default=0.0)
-
-
 def _kept(run: Run, event: TensorEvent, slot: Variable, found: Magnitudes, least: float) -> _Kept:
     """Return what an optimizer keeps of a variable.
 
@@ -130,19 +111,18 @@ def _kept(run: Run, event: TensorEvent, slot: Variable, found: Magnitudes, least
         least: From which on it is beyond all gradients.
     """
     steps, largest = by_step(run, found)
-    since, jumped, text = None, False, ""
+    since, text = None, ""
     if steps.size:
         small = np.flatnonzero(largest < least)
         first = int(small[-1]) + 1 if small.size else 0
         since = int(steps[first])
         if first:
-            jumped = bool(0 < largest[first - 1] <= largest[first] / _JUMP)
             text = (
                 f" ({largest[first - 1]:.3g} in step {steps[first - 1]:,}, "
                 f"{largest[first]:.3g} in step {since:,})"
             )
     last = replace(event, index=int(found.rows[-1]))
-    return _Kept(last, slot, float(found.largest[-1]), since, jumped, text, len(found))
+    return _Kept(last, slot, float(found.largest[-1]), since, text, len(found))
 
 
 def _is_harmed(dataflow: Dataflow, kept: _Kept) -> bool:
