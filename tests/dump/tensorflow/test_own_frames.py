@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 v1 = tf.compat.v1
-_FAIL = tf.data.experimental.ExternalStatePolicy.FAIL
 
 
 def lines_warned_of() -> list[tuple[str, str]]:
@@ -122,12 +121,6 @@ def callable_of_nothing_is_made() -> None:
         session.make_callable("none")
 
 
-def dataset_is_saved_with_state() -> None:
-    generator = tf.random.Generator.from_seed(1)
-    dataset = tf.data.Dataset.range(1).map(lambda x: generator.normal([]))
-    dataset._as_serialized_graph(external_state_policy=_FAIL)
-
-
 @tf.autograph.experimental.do_not_convert
 def raises_when_traced(x: Any) -> Any:
     raise ValueError
@@ -169,7 +162,6 @@ def frames_of(program: Callable[[], None]) -> list[tuple[str, str]]:
         concrete_function_is_called,
         op_of_python_values_runs,
         callable_of_nothing_is_made,
-        dataset_is_saved_with_state,
         dataset_is_made,
         shape_is_set,
         layer_is_made,
